@@ -1,0 +1,41 @@
+# Every target works on a fresh clone with Python 3.11+ and make; the first one run makes .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: install demo test lint bench reproduce pictures clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/fewlabels demo --auto 30
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Speed on this machine, as ratios; correctness is checked first.
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/lookahead.py
+	$(BIN)/python benchmarks/batches.py
+
+reproduce: $(INSTALLED)
+	$(BIN)/fewlabels reproduce figure-1
+
+# The pictures of the README, made by the code as it is.
+pictures: $(INSTALLED)
+	$(BIN)/fewlabels demo --auto 30 --out docs/pictures/demo.png
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

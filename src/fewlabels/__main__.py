@@ -1,0 +1,3 @@
+from fewlabels.cli import main
+
+main()

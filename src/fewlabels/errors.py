@@ -1,0 +1,44 @@
+"""The package's exceptions. Every message states the fact, the value, and the way out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FewlabelsError(ValueError):
+    """Something about the input, said in a sentence; the state before the call is kept."""
+
+
+class GraphError(FewlabelsError):
+    """The weights, edges or features do not make a graph."""
+
+
+class NodeError(FewlabelsError):
+    """The graph has no such node."""
+
+
+class LabelError(FewlabelsError):
+    """The label cannot be given to, or taken from, this node."""
+
+
+class QueryError(FewlabelsError):
+    """There is no question left to ask."""
+
+
+class SettingError(FewlabelsError):
+    """A strategy, engine, class list, strength or seed that cannot be used."""
+
+
+class FileError(FewlabelsError):
+    """A file that is missing, broken, or holds something else."""
+
+
+class MemoryNeededError(FewlabelsError):
+    """The computation would need more memory than the machine has free."""
+
+
+def nearest(word: object, known: Iterable[object]) -> str:
+    """A hint such as " Did you mean 'tsa'?", or nothing when no known word comes close."""
+    match = difflib.get_close_matches(str(word), [str(k) for k in known], n=1, cutoff=0.5)
+    return f" Did you mean {match[0]!r}?" if match else ""

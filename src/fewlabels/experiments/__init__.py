@@ -1,0 +1,1 @@
+"""Experiments: datasets, trials, figures. Reading, computing and drawing are separate calls."""

@@ -1,0 +1,63 @@
+"""The field: what the labels so far say about every other node."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from scipy import sparse
+
+from fewlabels.errors import SettingError, nearest
+from fewlabels.graph import Graph
+from fewlabels.kernels.reference import Floats, Ints
+
+ENGINES = ("auto", "dense")
+
+
+class Field(Protocol):
+    """(G, h) given the labels so far, over the unlabelled nodes; `observe` and `forget` are the only updates."""
+
+    n_nodes: int
+    n_classes: int
+    kernels: Any
+    weights: sparse.csr_array  # (n, n) beta W
+    label: Ints  # (n,) class number of every node, -1 where not known
+
+    @property
+    def unlabelled(self) -> Ints:
+        """(u,) node numbers, in the order of every array below."""
+
+    @property
+    def G(self) -> Floats:
+        """(u, u) Green's function inv(L_uu); in a component without a label its finite part, the pseudo-inverse."""
+
+    @property
+    def h(self) -> Floats:
+        """(u, C) label propagation, one one-vs-rest column in [-1, 1] per class; 0 where no label reaches."""
+
+    @property
+    def island(self) -> Ints:
+        """(u,) -1 where a label reaches the node, else the number of its component."""
+
+    @property
+    def doubt(self) -> Floats:
+        """(u,) G_kk, infinite where no label reaches."""
+
+    def observe(self, node: int, label: int) -> None:
+        """Node (a number) is of this class (a number)."""
+
+    def forget(self, node: int) -> None:
+        """The label of this node is taken back."""
+
+    def add_class(self) -> None:
+        """One more class, of which nothing has been heard."""
+
+
+def make_field(graph: Graph, n_classes: int, beta: float, engine: str = "auto") -> Field:
+    """The field of a graph without labels, held by the named engine."""
+    if engine not in ENGINES:
+        raise SettingError(
+            f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}.{nearest(engine, ENGINES)}"
+        )
+    from fewlabels.field.dense import DenseField  # loads Numba
+
+    return DenseField(graph, n_classes, beta)

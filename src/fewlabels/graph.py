@@ -1,0 +1,286 @@
+"""The graph: symmetric non-negative weights between nodes, checked once when it is made."""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import warnings
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from fewlabels.errors import GraphError, NodeError, nearest
+from fewlabels.neighbors import knn_weights
+
+SYMMETRY = 1e-9  # two directions of an edge agree when they differ by less than this share
+
+
+class Graph:
+    """An undirected weighted graph of n nodes.
+
+    >>> path = Graph([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+    >>> path.n_nodes, path.n_edges
+    (3, 2)
+    >>> path.laplacian().toarray()
+    array([[ 1., -1.,  0.],
+           [-1.,  3., -2.],
+           [ 0., -2.,  2.]])
+
+    Nodes are numbered 0 to n - 1; ``names`` gives them other names, which the learner then takes and gives.
+    """
+
+    def __init__(self, weights: Any, *, names: Sequence[Hashable] | None = None) -> None:
+        self.weights: sparse.csr_array = _checked(weights)
+        self.names: Sequence[Hashable] = range(self.n_nodes)
+        self._position: dict[Hashable, int] | None = None
+        if names is not None:
+            self._name(list(names))
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: ArrayLike,
+        target: ArrayLike,
+        weight: ArrayLike | None = None,
+        n_nodes: int | None = None,
+        *,
+        names: Sequence[Hashable] | None = None,
+    ) -> Graph:
+        """A graph from a list of edges between node numbers, each weighing 1 unless told.
+
+        The same direction listed twice is summed; both directions listed are one edge, and must agree in weight.
+
+        >>> Graph.from_edges([0, 1, 1], [1, 0, 2], [5, 5, 1]).weights.toarray()
+        array([[0., 5., 0.],
+               [5., 0., 1.],
+               [0., 1., 0.]])
+        """
+        i, j = _node_numbers("source", source), _node_numbers("target", target)
+        if len(i) != len(j):
+            raise GraphError(f"{len(i)} sources and {len(j)} targets: give one of each for every edge.")
+        w = np.ones(len(i)) if weight is None else _numbers(f"the weights of {len(i)} edges", weight)
+        if w.shape != i.shape:
+            raise GraphError(f"{len(i)} edges and weights of shape {w.shape}: give one weight for every edge.")
+        largest = max(i.max(initial=-1), j.max(initial=-1))
+        if n_nodes is None and largest > 1_000_000 + 100 * len(i):
+            raise GraphError(
+                f"node numbers reach {largest} in {len(i)} edges: renumber the nodes from 0, or give n_nodes."
+            )
+        n = int(largest) + 1 if n_nodes is None else _count(n_nodes)
+        if largest >= n:
+            raise GraphError(
+                f"an edge names node {largest} of a graph of {n} nodes, 0 to {n - 1}. Raise n_nodes or mend the edge."
+            )
+        _refuse_bad(w, lambda e: f"the weight of edge {e} ({i[e]} to {j[e]})")
+        return cls(_undirected(i, j, w, n), names=names)
+
+    @classmethod
+    def from_features(cls, X: Any, n_neighbors: int = 10, weight: str = "gaussian", metric: str = "euclidean") -> Graph:
+        """The exact k-nearest-neighbour graph of points, dense or sparse (see `knn_weights` for the weights).
+
+        >>> Graph.from_features([[0.0], [1.0], [3.0], [3.0]], n_neighbors=1, weight="binary").n_edges
+        2
+        """
+        return cls(knn_weights(X, n_neighbors, weight, metric))
+
+    @classmethod
+    def from_networkx(cls, g: Any, weight: str = "weight") -> Graph:
+        """A networkx graph with its node names; an edge without the attribute weighs 1, parallel edges are summed."""
+        if g.is_directed():
+            raise GraphError("the networkx graph is directed: call g.to_undirected() first.")
+        names = list(g.nodes)
+        position = {name: k for k, name in enumerate(names)}
+        edges = [(position[a], position[b], value) for a, b, value in g.edges(data=weight, default=1)]
+        i, j, w = zip(*edges, strict=True) if edges else ((), (), ())
+        low, high = np.minimum(i, j), np.maximum(i, j)  # networkx lists either direction; parallel edges must meet
+        return cls.from_edges(low.astype(int), high.astype(int), w, n_nodes=len(names), names=names)
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.weights.shape[0])
+
+    @property
+    def n_edges(self) -> int:
+        return int(self.weights.nnz // 2)
+
+    def degrees(self) -> NDArray[np.float64]:
+        """(n,) sum of the weights at each node."""
+        return np.asarray(self.weights.sum(axis=1), dtype=float).ravel()
+
+    def laplacian(self, beta: float = 1.0) -> sparse.csr_array:
+        """L = beta (D - W)."""
+        return sparse.csr_array(beta * (sparse.diags_array(self.degrees()) - self.weights))
+
+    def components(self) -> NDArray[np.int64]:
+        """(n,) number of the connected component of each node, counted in the order of their first nodes."""
+        return csgraph.connected_components(self.weights, directed=False)[1].astype(np.int64)
+
+    def position(self, node: Hashable) -> int:
+        """The number, 0 to n - 1, of a node given by name (a number where no name is one also counts)."""
+        if self._position is not None:
+            try:
+                return self._position[node]
+            except TypeError:
+                raise NodeError(f"node {node!r} cannot be looked up: give one node name.") from None
+            except KeyError:
+                if self._has_integer_names or not _is_integer(node):
+                    hint = nearest(node, self.names) if isinstance(node, str) else ""
+                    raise NodeError(
+                        f"there is no node {node!r} in this graph of {self.n_nodes} named nodes.{hint}"
+                    ) from None
+        if not _is_integer(node):
+            raise NodeError(f"node {node!r} is not a whole number: nodes of this graph are 0 to {self.n_nodes - 1}.")
+        number = operator.index(node)  # type: ignore[arg-type]
+        if not 0 <= number < self.n_nodes:
+            raise NodeError(f"there is no node {number}: nodes of this graph are 0 to {self.n_nodes - 1}.")
+        return number
+
+    def fingerprint(self) -> str:
+        """SHA-256 of nodes, edges, weights and names: equal graphs have equal fingerprints."""
+        digest = hashlib.sha256(f"graph of {self.n_nodes}".encode())
+        for array, dtype in ((self.weights.indptr, "<i8"), (self.weights.indices, "<i8"), (self.weights.data, "<f8")):
+            digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
+        if self._position is not None:
+            digest.update(repr(self.names).encode())
+        return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"Graph({self.n_nodes} nodes, {self.n_edges} edges)"
+
+    def _name(self, names: list[Hashable]) -> None:
+        if len(names) != self.n_nodes:
+            raise GraphError(f"{len(names)} names for {self.n_nodes} nodes: give one name for every node.")
+        names = [name.item() if isinstance(name, np.generic) else name for name in names]
+        try:
+            self._position = {name: k for k, name in enumerate(names)}
+        except TypeError as error:
+            raise GraphError(f"a node name cannot be looked up ({error}): use text, numbers or tuples.") from None
+        if len(self._position) < len(names):
+            twice = next(name for k, name in enumerate(names) if self._position[name] != k)
+            raise GraphError(f"the name {twice!r} stands for more than one node: give every node a name of its own.")
+        self.names = names
+        self._has_integer_names = any(_is_integer(name) for name in names)
+
+
+def _checked(weights: Any) -> sparse.csr_array:
+    """The weights as a symmetric csr_array with sorted indices, no zeros stored and an empty diagonal, read-only."""
+    if sparse.issparse(weights):
+        if weights.dtype.kind not in "biuf":
+            raise GraphError(f"the weights are of type {weights.dtype}: give real numbers.")
+        W = sparse.coo_array(weights, dtype=float)
+    else:
+        array = _numbers("the weights", weights)
+        if array.ndim != 2:
+            raise GraphError(f"the weights have shape {array.shape}: give a square matrix, one row and column a node.")
+        W = sparse.coo_array(array)
+    n, columns = W.shape
+    if n != columns:
+        raise GraphError(f"the weights have shape ({n}, {columns}): give a square matrix, one row and column a node.")
+    if n == 0:
+        raise GraphError("the graph has no nodes: give weights for at least one.")
+    i, j = W.coords
+    _refuse_bad(W.data, lambda e: f"weights[{i[e]}, {j[e]}]")
+    W = sparse.csr_array(W)
+    W.sum_duplicates()
+    loops = np.flatnonzero(W.diagonal())
+    if len(loops):
+        warnings.warn(
+            f"dropped {len(loops)} self-loop(s), the first at node {loops[0]}: they tie a node to itself only.",
+            stacklevel=4,
+        )
+        W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
+    W.eliminate_zeros()
+    gap = sparse.csr_array(abs(W - W.T))
+    excess = sparse.coo_array(gap - SYMMETRY * W.maximum(W.T))
+    wrong = np.flatnonzero(excess.data > 0)
+    if len(wrong):
+        a, b = (int(side[wrong[0]]) for side in excess.coords)
+        raise GraphError(
+            f"weights[{a}, {b}] is {W[a, b]:g} and weights[{b}, {a}] is {W[b, a]:g}: the matrix must be symmetric. "
+            "Use (W + W.T) / 2 or np.maximum(W, W.T)."
+        )
+    if gap.count_nonzero():
+        W = sparse.csr_array((W + W.T) / 2)
+    if not np.isfinite(W.sum(axis=1)).all():
+        raise GraphError(
+            "the weights of a node sum to infinity: divide all weights by a constant; only their ratios matter."
+        )
+    W.sort_indices()
+    for part in (W.data, W.indices, W.indptr):
+        part.flags.writeable = False
+    return W
+
+
+def _undirected(i: NDArray[np.int64], j: NDArray[np.int64], w: NDArray[np.float64], n: int) -> sparse.csr_array:
+    """Sum each direction of each edge, check that two directions agree, and keep one."""
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    pair, which = np.unique(low * n + high, return_inverse=True)
+    sums = [
+        np.bincount(which[side], w[side], minlength=len(pair)) for side in (i <= j, i > j)
+    ]  # each direction's weight
+    listed = [np.bincount(which[side], minlength=len(pair)) > 0 for side in (i <= j, i > j)]
+    clash = listed[0] & listed[1] & ~np.isclose(sums[0], sums[1], rtol=SYMMETRY, atol=0)
+    if clash.any():
+        e = int(np.flatnonzero(clash)[0])
+        low_end, high_end = divmod(int(pair[e]), n)
+        raise GraphError(
+            f"edge {low_end} to {high_end} weighs {sums[0][e]:g} and {high_end} to {low_end} weighs "
+            f"{sums[1][e]:g}: edges have no direction. "
+            "Give both the same weight or list one."
+        )
+    total = np.where(listed[0], sums[0], sums[1])
+    a, b = np.divmod(pair, n)
+    off = a != b
+    rows, columns = np.concatenate([a, b[off]]), np.concatenate([b, a[off]])
+    return sparse.csr_array((np.concatenate([total, total[off]]), (rows, columns)), shape=(n, n))
+
+
+def _refuse_bad(w: NDArray[np.float64], where: Any) -> None:
+    """Refuse the first weight that is negative, NaN or infinite; where(e) names entry e."""
+    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(bad):
+        e = int(bad[0])
+        way_out = "Take abs() or drop the edge." if w[e] < 0 else "Fill it in or drop the edge."
+        raise GraphError(f"{where(e)} is {w[e]:g}: weights must be finite and >= 0. {way_out}")
+
+
+def _numbers(what: str, values: Any) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf" and array.size:
+            raise TypeError(f"its type is {array.dtype}")
+        return array.astype(float)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"{what}: not an array of real numbers ({error}). Give numbers only.") from None
+
+
+def _node_numbers(what: str, values: ArrayLike) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise GraphError(f"{what} is not a list of node numbers ({error}).") from None
+    if array.ndim != 1:
+        raise GraphError(f"{what} has shape {array.shape}: give one node number for every edge.")
+    if array.size and array.dtype.kind not in "iu":
+        raise GraphError(
+            f"{what} holds {array[0]!r}, not a whole number: "
+            "number the nodes from 0, or pass node names in a file or a networkx graph."
+        )
+    if array.size and (array.min() < 0 or int(array.max()) > np.iinfo(np.int32).max):
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise GraphError(f"{what} holds {wrong}: node numbers run from 0 to {np.iinfo(np.int32).max}.")
+    return array.astype(np.int64)
+
+
+def _count(n_nodes: Any) -> int:
+    if not _is_integer(n_nodes) or operator.index(n_nodes) < 1:
+        raise GraphError(f"n_nodes is {n_nodes!r}: give a whole number of at least 1.")
+    return operator.index(n_nodes)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))

@@ -1,0 +1,174 @@
+"""Plain NumPy: the specification that every fast kernel is checked against. Written to be read, not to be fast."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EPS = float(np.finfo(float).eps)
+
+
+def doubt(G: Floats, island: Ints) -> Floats:
+    """Variance left at each node, G_kk; infinite where the component has no label."""
+    return np.where(island < 0, np.diag(G), np.inf)
+
+
+def respond(G: Floats, island: Ints, q: int) -> tuple[Floats, Floats]:
+    """What an answer at q does to every node k: its share r_k of the surprise, h'_k = h_k + r_k (y - h_q), and G'_kk.
+
+    In a component without a label the answer is all there is to know: r_k = 1, and G'_kk is the effective resistance
+    between k and q. A variance never falls below its own rounding error.
+    """
+    if island[q] < 0:
+        r = G[q] / G[q, q]  # (u,)
+        before = doubt(G, island)
+        return r, np.maximum(before - G[q] ** 2 / G[q, q], EPS * before)
+    same = island == island[q]
+    apart = np.diag(G) + G[q, q]  # (u,)
+    resistance = np.maximum(apart - 2 * G[q], EPS * apart)
+    return same.astype(float), np.where(same, resistance, doubt(G, island))
+
+
+def two_step_marginals(h: Floats, doubt: Floats) -> Floats:
+    """Chance of each class at each node, summing out the others in two steps (decision value f_k), normalised."""
+    f = 2 * h / doubt[:, None]  # (u, C)
+    log_p = -np.logaddexp(0, -f)  # log sigmoid: keeps the ratios when every class is unlikely
+    p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def harmonic_marginals(h: Floats) -> Floats:
+    """Chance of each class at each node when label propagation is read as a probability, normalised."""
+    p = np.clip((h + 1) / 2, 0, 1)  # (u, C)
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def two_step_cost(G: Floats, h: Floats, island: Ints, n: int) -> Floats:
+    """Look-ahead risk R+q of the two-step marginals: the expected error over all n nodes once q is answered."""
+    u, C = h.shape
+    chance = two_step_marginals(h, doubt(G, island))  # (u, C)
+    cost = np.zeros(u)
+    for q in range(u):
+        r, v = respond(G, island, q)
+        others = np.arange(u) != q
+        for c in range(C):
+            h_after = h + np.outer(r, answer(c, C) - h[q])
+            p = two_step_marginals(h_after[others], v[others])
+            cost[q] += chance[q, c] * (1 - p.max(axis=1)).sum() / n
+    return cost
+
+
+def harmonic_cost(G: Floats, h: Floats, island: Ints, n: int) -> Floats:
+    """Look-ahead risk R+q of the harmonic marginals (ZLG)."""
+    u, C = h.shape
+    chance = harmonic_marginals(h)  # (u, C)
+    cost = np.zeros(u)
+    for q in range(u):
+        r, _ = respond(G, island, q)
+        others = np.arange(u) != q
+        for c in range(C):
+            p = harmonic_marginals(h[others] + np.outer(r[others], answer(c, C) - h[q]))
+            cost[q] += chance[q, c] * (1 - p.max(axis=1)).sum() / n
+    return cost
+
+
+def vopt_cost(G: Floats, island: Ints) -> Floats:
+    """Variance left after each question: tr G - |G_q|^2 / G_qq. A component without a label comes first."""
+    size = _island_size(island)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = np.where(size > 0, size * np.diag(G), -(G**2).sum(axis=1) / np.diag(G))
+    return first_by_rank((size == 0).astype(np.int64), np.trace(G) + change)
+
+
+def sopt_cost(G: Floats, island: Ints) -> Floats:
+    """Variance left in the sum of labels: 1'G1 - (1'G_q)^2 / G_qq. The largest component without a label is first."""
+    size = _island_size(island)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = np.where(size > 0, size**2 * np.diag(G), -(G.sum(axis=1) ** 2) / np.diag(G))
+    return first_by_rank(size.max(initial=0) - size, G.sum() + change)
+
+
+def first_by_rank(rank: Ints, finite: Floats) -> Floats:
+    """Finite costs in the order of rank / eps + finite as eps -> 0; the lowest rank keeps its finite costs."""
+    if len(rank) == 0:
+        return finite
+    return finite + (rank - rank.min()) * (1 + np.ptp(finite))
+
+
+def answer(c: int, C: int) -> Floats:
+    """(C,) what hearing class c says to each one-vs-rest column: +1 to its own, -1 to the others."""
+    return np.where(np.arange(C) == c, 1.0, -1.0)
+
+
+def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
+    """Node q is known to be of class c: change G, h and island in place; row and column q of G become zero."""
+    r, _ = respond(G, island, q)
+    h += np.outer(r, answer(c, h.shape[1]) - h[q])
+    if island[q] < 0:
+        G -= np.outer(G[q], G[q]) / G[q, q]
+    else:
+        same = np.flatnonzero(island == island[q])
+        column = G[same, q]
+        G[np.ix_(same, same)] += G[q, q] - column[:, None] - column[None, :]
+        island[same] = -1
+
+
+def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int) -> None:
+    """The node in the last row, known to be of class c until now, is unknown again: the inverse of `downdate`.
+
+    reach (u,) is the chance that a walk from each other node meets it before any label, s its pull towards the labels
+    that remain, h_new (C,) its own propagated label. Only sums of positive numbers: nothing cancels.
+    """
+    u = len(reach)
+    h[:u] += np.outer(reach, h_new - answer(c, h.shape[1]))
+    h[u] = h_new
+    G[:u, :u] += np.outer(reach, reach) / s
+    G[u, :u] = G[:u, u] = reach / s
+    G[u, u] = 1 / s
+
+
+def center(G: Floats, members: Ints) -> None:
+    """Turn the block of members, any generalised inverse of their Laplacian, into the pseudo-inverse, in place."""
+    block = G[np.ix_(members, members)]
+    mean = block.mean(axis=0)
+    G[np.ix_(members, members)] = block - mean[:, None] - mean[None, :] + mean.mean()
+
+
+def inverse_by_bordering(G: Floats, indptr: Ints, indices: Ints, weights: Floats, ground: Floats) -> None:
+    """Fill G with the inverse of (degrees + ground - weights), taking the nodes in one at a time.
+
+    ground (m,) is each node's pull from outside. Slower than Cholesky, but no step subtracts, so every entry is right
+    to rounding however far the weights span.
+    """
+    m = len(ground)
+    for q in range(m):
+        beside, w = indices[indptr[q] : indptr[q + 1]], weights[indptr[q] : indptr[q + 1]]
+        inside = beside < q
+        reach = w[inside] @ G[beside[inside], :q]  # (q,)
+        pull = np.array(
+            [
+                ground[k] + weights[indptr[k] : indptr[k + 1]][indices[indptr[k] : indptr[k + 1]] > q].sum()
+                for k in range(q)
+            ]
+        )
+        s = ground[q] + w[beside > q].sum() + reach @ pull
+        G[:q, :q] += np.outer(reach, reach) / s
+        G[q, :q] = G[:q, q] = reach / s
+        G[q, q] = 1 / s
+
+
+def inverse_error(G: Floats, degree: Floats) -> Floats:
+    """(m,) rounding error to expect in each G_kk from a Cholesky inverse: eps times the length of (G_kj^2 d_j)_j."""
+    return EPS * np.sqrt((G**4) @ degree**2)
+
+
+def _island_size(island: Ints) -> Ints:
+    """(u,) number of nodes in the node's component if it has no label, else 0."""
+    size = np.zeros(len(island), dtype=np.int64)
+    reached = island < 0
+    _, which, count = np.unique(island[~reached], return_inverse=True, return_counts=True)
+    size[~reached] = count[which]
+    return size

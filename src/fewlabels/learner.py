@@ -1,0 +1,348 @@
+"""ActiveLearner: which node to ask next, and what the answers so far say about the others."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Iterable
+from numbers import Real
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewlabels import journal
+from fewlabels.errors import FileError, LabelError, QueryError, SettingError, nearest
+from fewlabels.field import make_field
+from fewlabels.graph import Graph
+from fewlabels.kernels.reference import Floats
+from fewlabels.marginals import propagated, two_step_marginals
+from fewlabels.risk import expected_error, two_step_lookahead
+from fewlabels.strategies import Strategy, cost_of, lowest, make_strategy
+
+AUTO_STRENGTH = 5.0  # beta times the mean weighted degree when beta is "auto"
+
+
+class ActiveLearner:
+    """Ask, teach, predict.
+
+    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> learner = ActiveLearner(path, classes=["cat", "dog"])
+    >>> learner.teach([0, 4], ["cat", "dog"])
+    >>> learner.query()
+    2
+    >>> learner.teach(2, "cat")
+    >>> learner.predict().tolist()
+    ['cat', 'cat', 'cat', 'cat', 'dog']
+    >>> round(learner.expected_error(), 2)
+    0.1
+
+    A node is its number, or its name where the graph has names. The same seed and the same history give the same
+    question, however often `query` is called.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        classes: Iterable[Hashable],
+        strategy: str | Strategy = "tsa",
+        beta: float | str = "auto",
+        engine: str = "auto",
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.graph = graph
+        self._classes = _checked_classes(classes)
+        self._strategy = make_strategy(strategy)
+        self._seed = _seed(random_state)
+        self._settings = {
+            "graph": graph.fingerprint(),
+            "n_nodes": graph.n_nodes,
+            "classes": list(self._classes),
+            "strategy": strategy if isinstance(strategy, str) else None,
+            "beta": beta if isinstance(beta, str) else float(beta),
+            "engine": engine,
+            "seed": self._seed,
+        }
+        self._field = make_field(graph, len(self._classes), strength(graph, beta), engine)
+        self._labels: dict[int, int] = {}  # node number -> class number
+        self._skipped: set[int] = set()
+        self._events: list[journal.Record] = []
+        self._cost: Floats | None = None  # the strategy's costs in this state, once asked for
+
+    @property
+    def classes(self) -> list[Hashable]:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return list(self._classes)
+
+    @property
+    def labelled(self) -> dict[Hashable, Hashable]:
+        """{node: label} of the answers so far, in the order they were given."""
+        return {self.graph.names[node]: self._classes[label] for node, label in self._labels.items()}
+
+    @property
+    def skipped(self) -> list[Hashable]:
+        """The nodes that are not asked about."""
+        return [self.graph.names[node] for node in sorted(self._skipped)]
+
+    @property
+    def unreached(self) -> list[Hashable]:
+        """The nodes in components without a label: all classes are equally likely there, `predict` says the first."""
+        return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
+
+    def teach(self, node: Any, label: Any) -> None:
+        """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is wrong, none."""
+        nodes, labels = self._many(node, label)
+        new: dict[int, int] = {}
+        for k, given in zip(nodes, labels, strict=True):
+            c = self._class_number(given)
+            known = self._labels.get(k, new.get(k))
+            if known is not None and known != c:
+                raise LabelError(
+                    f"node {self.graph.names[k]!r} is labelled {self._classes[known]!r} and cannot also be "
+                    f"{self._classes[c]!r}: call forget({self.graph.names[k]!r}) first."
+                )
+            if known is None:
+                new[k] = c
+        for k, c in new.items():
+            self._field.observe(k, c)
+            self._labels[k] = c
+            self._skipped.discard(k)
+            self._record("teach", node=k, label=self._classes[c])
+
+    def forget(self, node: Hashable) -> None:
+        """Take back the answer to this node, or its skip."""
+        k = self.graph.position(node)
+        if k in self._labels:
+            self._field.forget(k)
+            del self._labels[k]
+        elif k in self._skipped:
+            self._skipped.remove(k)
+        else:
+            raise LabelError(
+                f"node {node!r} has neither a label nor a skip to forget: labelled are {len(self._labels)} other nodes."
+            )
+        self._record("forget", node=k)
+
+    def skip(self, node: Hashable) -> None:
+        """Do not ask about this node again. It still counts in the expected error, and can be taught."""
+        k = self.graph.position(node)
+        if k in self._labels:
+            raise LabelError(
+                f"node {node!r} is labelled {self._classes[self._labels[k]]!r}: there is no question to skip."
+            )
+        if k not in self._skipped:
+            self._skipped.add(k)
+            self._record("skip", node=k)
+
+    def add_class(self, label: Hashable) -> None:
+        """One more class a node may turn out to be."""
+        self._classes = _checked_classes([*self._classes, label])
+        self._field.add_class()
+        self._record("add_class", label=self._classes[-1])
+
+    @overload
+    def query(self) -> Any: ...
+
+    @overload
+    def query(self, k: int) -> list[Any]: ...
+
+    def query(self, k: int | None = None) -> Any:
+        """The node to ask next, or a list of k different ones.
+
+        The k are chosen one after another, each as if those before had been answered by their most probable label.
+        """
+        wanted = 1 if k is None else k
+        if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 1:
+            raise QueryError(f"query({k!r}): ask for a whole number of nodes, at least 1.")
+        left = self.graph.n_nodes - len(self._labels) - len(self._skipped)
+        if wanted > left:
+            skipped = f" and {len(self._skipped)} skipped" if self._skipped else ""
+            raise QueryError(
+                f"{wanted} question(s) wanted and {left} node(s) left: {len(self._labels)} are labelled{skipped}. "
+                "Ask for fewer, or forget one."
+            )
+        rng = np.random.default_rng([self._seed, len(self._events)])
+        chosen: list[int] = []
+        try:
+            while True:
+                chosen.append(self._choose(rng, first=not chosen))
+                if len(chosen) == wanted:
+                    break
+                place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
+                guess = propagated(two_step_marginals(self._field)[[place]])[0]
+                self._field.observe(chosen[-1], int(guess))
+        finally:
+            for node in reversed(chosen[:-1]):
+                self._field.forget(node)
+        names = [self.graph.names[node] for node in chosen]
+        return names[0] if k is None else names
+
+    def costs(self) -> Floats:
+        """(n,) the strategy's cost of every node, the lowest is asked; NaN where labelled or skipped."""
+        return self._spread(self._current_cost())
+
+    def gains(self) -> Floats:
+        """(n,) drop in the expected error, by TSA marginals, that asking each node promises; NaN as in `costs`."""
+        return self.expected_error() - self._spread(two_step_lookahead(self._field))
+
+    def predict(self) -> NDArray[Any]:
+        """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
+        number = np.zeros(self.graph.n_nodes, dtype=np.int64)
+        number[self._field.unlabelled] = propagated(self._field.h)
+        number[list(self._labels)] = list(self._labels.values())
+        return _as_array(self._classes)[number]
+
+    def predict_proba(self) -> Floats:
+        """(n, C) chance of each class at each node, by TSA marginals; certain where labelled."""
+        p = np.zeros((self.graph.n_nodes, len(self._classes)))
+        p[self._field.unlabelled] = two_step_marginals(self._field)
+        p[list(self._labels), list(self._labels.values())] = 1
+        return p
+
+    def expected_error(self) -> float:
+        """The share of nodes expected to be predicted wrongly: the zero-one risk of the TSA marginals."""
+        return expected_error(self._field)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write settings and every answer, skip and forget as JSON lines; an earlier save is extended."""
+        journal.write(path, self._settings, self._events)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], graph: Graph, strategy: Strategy | None = None) -> ActiveLearner:
+        """Replay a saved learner on its graph: the same state and the same next question.
+
+        A strategy that was not on the menu is not in the file: pass it again.
+        """
+        header, events = journal.read(path)
+        if header.get("graph") != graph.fingerprint():
+            raise FileError(
+                f"{path} was saved on another graph, of {header.get('n_nodes')} nodes; this one has "
+                f"{graph.n_nodes}. Load it with the graph it was made on."
+            )
+        chosen = header.get("strategy") if strategy is None else strategy
+        if chosen is None:
+            raise FileError(
+                f"{path} was saved with a strategy of your own: pass it as load(path, graph, strategy=...)."
+            )
+        try:
+            learner = cls(graph, header["classes"], chosen, header["beta"], header["engine"], header["seed"])
+            for event in events:
+                learner._replay(event)
+        except (KeyError, TypeError, IndexError) as error:
+            raise FileError(
+                f"{path} holds a record this version cannot replay ({error!r}). Mend or remove that line."
+            ) from None
+        learner._settings, learner._events = {k: v for k, v in header.items() if k != "fewlabels"}, events
+        return learner
+
+    def _replay(self, event: journal.Record) -> None:
+        do = event["do"]
+        if do == "add_class":
+            return self.add_class(event["label"])
+        node = self.graph.names[range(self.graph.n_nodes)[event["node"]]]
+        if do == "teach":
+            return self.teach(node, event["label"])
+        return {"forget": self.forget, "skip": self.skip}[do](node)
+
+    def __repr__(self) -> str:
+        return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._labels)} labelled)"
+
+    def _choose(self, rng: np.random.Generator, first: bool) -> int:
+        cost = self._current_cost() if first else cost_of(self._strategy, self._field)
+        nodes = self._field.unlabelled
+        askable = ~np.isin(nodes, list(self._skipped))
+        return lowest(cost[askable], nodes[askable], rng)
+
+    def _current_cost(self) -> Floats:
+        if self._cost is None:
+            self._cost = cost_of(self._strategy, self._field)
+        return self._cost
+
+    def _spread(self, values: Floats) -> Floats:
+        """(n,) values of the unlabelled nodes at their numbers, NaN elsewhere."""
+        everywhere = np.full(self.graph.n_nodes, np.nan)
+        everywhere[self._field.unlabelled] = values
+        everywhere[list(self._skipped)] = np.nan
+        return everywhere
+
+    def _record(self, do: str, **what: Any) -> None:
+        self._events.append({"do": do, **what})
+        self._cost = None
+
+    def _many(self, node: Any, label: Any) -> tuple[list[int], list[Any]]:
+        """Node numbers and labels of one answer or of several."""
+        several = isinstance(node, (list, range)) or getattr(node, "ndim", 0) > 0  # a tuple may be a node's name
+        if not several:
+            return [self.graph.position(node)], [label]
+        nodes = list(node)
+        if isinstance(label, str) or not hasattr(label, "__len__"):
+            raise LabelError(
+                f"{len(nodes)} nodes and the single label {label!r}: give a list of labels, one for every node."
+            )
+        if len(nodes) != len(label):
+            raise LabelError(f"{len(nodes)} nodes and {len(label)} labels: give one label for every node.")
+        return [self.graph.position(k) for k in nodes], list(label)
+
+    def _class_number(self, label: Any) -> int:
+        try:
+            return self._classes.index(label)
+        except ValueError:
+            hint = nearest(label, self._classes)
+            raise LabelError(
+                f"{label!r} is not one of the classes {_listed(self._classes)}.{hint} Add it with add_class({label!r})."
+            ) from None
+
+
+def strength(graph: Graph, beta: float | str) -> float:
+    """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing."""
+    if beta == "auto":
+        mean = float(graph.degrees().mean())
+        return AUTO_STRENGTH / mean if mean > 0 else 1.0  # without edges beta has no say
+    if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
+        raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
+    return float(beta)
+
+
+def _checked_classes(classes: Iterable[Hashable]) -> list[Hashable]:
+    if isinstance(classes, str) or not hasattr(classes, "__iter__"):
+        raise SettingError(f"classes is {classes!r}: give a list of at least two labels.")
+    found = [c.item() if isinstance(c, np.generic) else c for c in classes]
+    for c in found:
+        if not isinstance(c, Hashable) or c != c:
+            raise SettingError(f"{c!r} cannot be a class: use text or numbers.")
+    if len(found) < 2:
+        raise SettingError(
+            f"there is {len(found)} class, {found}: give at least two."
+            if found
+            else "there are no classes: give at least two."
+        )
+    if len(set(found)) < len(found):
+        twice = next(c for k, c in enumerate(found) if c in found[:k])
+        raise SettingError(f"the class {twice!r} is there twice: list every class once.")
+    return found
+
+
+def _seed(random_state: Any) -> int:
+    """A whole number that fixes every draw; None takes a fresh one, which is saved with the learner."""
+    if random_state is None:
+        random_state = np.random.default_rng()
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)) or random_state < 0:
+        raise SettingError(f"random_state is {random_state!r}: give a whole number from 0, a numpy Generator, or None.")
+    return int(random_state)
+
+
+def _as_array(classes: list[Hashable]) -> NDArray[Any]:
+    """The classes as an array of their common plain type, or of objects."""
+    if len({type(c) for c in classes}) == 1 and isinstance(classes[0], (str, bool, int, float)):
+        return np.array(classes)
+    array = np.empty(len(classes), dtype=object)
+    array[:] = classes
+    return array
+
+
+def _listed(classes: list[Hashable], most: int = 10) -> str:
+    return ", ".join(repr(c) for c in classes[:most]) + (
+        f" and {len(classes) - most} more" if len(classes) > most else ""
+    )

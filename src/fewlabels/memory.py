@@ -1,0 +1,34 @@
+"""What a computation will take of the machine's memory, said before it is taken."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fewlabels.errors import MemoryNeededError
+
+GIB = 2**30
+
+
+def available() -> int:
+    """Bytes this process may still take: the machine's free memory, or a container's limit where that is lower."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):
+        return free
+    return min(free, limit - used)
+
+
+def require(need: int, what: str, way_out: str) -> None:
+    """Refuse, with the numbers, a computation that would not fit."""
+    free = available()
+    if need > free:
+        raise MemoryNeededError(
+            f"{what} needs {need / GIB:.1f} GiB of memory and {free / GIB:.1f} GiB are free. {way_out}"
+        )

@@ -1,0 +1,76 @@
+"""Weights between points: each point tied to its nearest neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fewlabels.errors import GraphError
+
+WEIGHTS = ("gaussian", "binary")
+METRICS = ("euclidean", "cosine")
+
+
+def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str) -> sparse.csr_array:
+    """Symmetric weights of the exact k-nearest-neighbour graph; two points are tied if either lists the other.
+
+    A point ties each of its neighbours with exp(-(d / s)^2), s the distance to its own k-th neighbour, and the larger
+    of the two directions counts. So every tie lies between exp(-1) and 1: an outlier keeps its ties, and duplicate
+    points (s = 0, d = 0) are tied with weight 1.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    if weight not in WEIGHTS:
+        raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
+    if metric not in METRICS:
+        raise GraphError(f"metric is {metric!r}: choose one of {', '.join(METRICS)}.")
+    X = _as_points(X)
+    n = X.shape[0]
+    if isinstance(n_neighbors, bool) or int(n_neighbors) != n_neighbors or not 1 <= n_neighbors < n:
+        raise GraphError(f"n_neighbors is {n_neighbors!r} for {n} points: give a whole number from 1 to {n - 1}.")
+    if metric == "cosine":
+        X = _unit_rows(X)  # neighbours on the unit sphere are the cosine neighbours
+    finder = NearestNeighbors(n_neighbors=int(n_neighbors)).fit(X)
+    distance, neighbor = finder.kneighbors()  # (n, k) each, the point itself left out
+    tie = np.ones_like(distance)
+    if weight == "gaussian":
+        scale = np.where(distance[:, -1:] > 0, distance[:, -1:], 1.0)
+        tie = np.exp(-((distance / scale) ** 2))
+    start = np.arange(0, n * n_neighbors + 1, n_neighbors)
+    directed = sparse.csr_array((tie.ravel(), neighbor.ravel(), start), shape=(n, n))
+    return sparse.csr_array(directed.maximum(directed.T))
+
+
+def _as_points(X: Any) -> Any:
+    """X as a finite float array (n, d), dense or sparse."""
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, dtype=float)
+        values = X.data
+    else:
+        try:
+            X = values = np.asarray(X, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise GraphError(
+                f"the features are not an array of numbers ({error}): give one row of numbers a point."
+            ) from None
+    if X.ndim != 2 or X.shape[0] < 2 or X.shape[1] == 0:
+        raise GraphError(f"the features have shape {X.shape}: give at least two rows (points) of at least one column.")
+    if not np.isfinite(values).all():
+        dense = X.toarray() if sparse.issparse(X) else X
+        i, j = np.argwhere(~np.isfinite(dense))[0]
+        raise GraphError(
+            f"feature [{i}, {j}] is {dense[i, j]}: every feature must be finite. Fill it in or drop the row."
+        )
+    return X
+
+
+def _unit_rows(X: Any) -> Any:
+    from sklearn.preprocessing import normalize
+
+    length = np.sqrt(X.multiply(X).sum(axis=1)) if sparse.issparse(X) else np.linalg.norm(X, axis=1)
+    if (length == 0).any():
+        i = int(np.flatnonzero(length == 0)[0])
+        raise GraphError(f'row {i} is all zeros and has no direction for metric="cosine". Drop it or use "euclidean".')
+    return normalize(X)

@@ -1,0 +1,86 @@
+"""The menu of query strategies. A strategy gives every unlabelled node a cost; the lowest is asked.
+
+To add one: a file with a class that has `cost(field) -> (u,)`, a test, and a line in `STRATEGIES`. The command line,
+the table of strategies and the contract test read this menu; the first line of the class's docstring
+describes it there.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from fewlabels.errors import SettingError, nearest
+from fewlabels.field import Field
+from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.strategies.entropy import Entropy
+from fewlabels.strategies.least_confidence import LeastConfidence
+from fewlabels.strategies.margin import Margin
+from fewlabels.strategies.sopt import SOpt
+from fewlabels.strategies.tsa import TSA
+from fewlabels.strategies.uniform import Random
+from fewlabels.strategies.vopt import VOpt
+from fewlabels.strategies.zlg import ZLG
+
+
+class Strategy(Protocol):
+    """Anything with a cost; `field.G`, `field.h`, `field.island` and `field.doubt` are all there is to know."""
+
+    def cost(self, field: Field) -> Floats:
+        """(u,) one finite number for every node of `field.unlabelled`; the lowest is asked."""
+
+
+STRATEGIES: dict[str, type[Strategy]] = {
+    "tsa": TSA,
+    "zlg": ZLG,
+    "sopt": SOpt,
+    "vopt": VOpt,
+    "margin": Margin,
+    "entropy": Entropy,
+    "least_confidence": LeastConfidence,
+    "random": Random,
+}
+
+TIE = 1e-9  # costs within this of the lowest, or this share of it where it is above 1, are equal but for rounding
+
+
+def make_strategy(strategy: str | Strategy) -> Strategy:
+    """A strategy by its name on the menu; any object with a cost is taken as it is."""
+    if isinstance(strategy, str):
+        if strategy not in STRATEGIES:
+            raise SettingError(
+                f"there is no strategy {strategy!r}: choose one of "
+                f"{', '.join(STRATEGIES)}.{nearest(strategy, STRATEGIES)}"
+            )
+        return STRATEGIES[strategy]()
+    if isinstance(strategy, type) or not callable(getattr(strategy, "cost", None)):
+        raise SettingError(
+            f"strategy is {strategy!r}: give a name ({', '.join(STRATEGIES)}) or an object with cost(field)."
+        )
+    return strategy
+
+
+def cost_of(strategy: Strategy, field: Field) -> Floats:
+    """(u,) the strategy's costs, checked."""
+    cost = np.asarray(strategy.cost(field), dtype=float)
+    u = len(field.unlabelled)
+    if cost.shape != (u,) or not np.isfinite(cost).all():
+        fact = f"costs of shape {cost.shape}" if cost.shape != (u,) else f"the cost {cost[~np.isfinite(cost)][0]}"
+        raise SettingError(
+            f"strategy {type(strategy).__name__} gave {fact}: "
+            f"it must give one finite number for each of the {u} unlabelled nodes."
+        )
+    return cost
+
+
+def tied(cost: Floats, nodes: Ints) -> Ints:
+    """The nodes whose cost is the lowest but for rounding, in the order of their numbers."""
+    bound = cost.min() + TIE * max(1.0, abs(cost.min()))
+    return np.sort(nodes[cost <= bound])
+
+
+def lowest(cost: Floats, nodes: Ints, rng: np.random.Generator) -> int:
+    """The node with the lowest cost; ties are drawn uniformly."""
+    ties = tied(cost, nodes)
+    return int(ties[rng.integers(len(ties))])

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from fewlabels.field import Field
+from fewlabels.kernels.reference import Floats
+from fewlabels.marginals import two_step_marginals
+
+
+class LeastConfidence:
+    """The lowest chance of the most probable class, by TSA marginals."""
+
+    def cost(self, field: Field) -> Floats:
+        top: Floats = two_step_marginals(field).max(axis=1, initial=0)
+        return top

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from fewlabels.field import Field
+from fewlabels.kernels.reference import Floats
+
+
+class SOpt:
+    """The least variance left in the sum of labels, 1'G1: explores from the middle (Ma, Garnett & Schneider 2013)."""
+
+    def cost(self, field: Field) -> Floats:
+        cost: Floats = field.kernels.sopt_cost(field.G, field.island)
+        return cost

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+import numpy as np
+
+from fewlabels.field import Field
+from fewlabels.kernels.reference import Floats
+
+
+class Random:
+    """Any node: every cost is equal, and ties are drawn uniformly."""
+
+    def cost(self, field: Field) -> Floats:
+        return np.zeros(len(field.unlabelled))

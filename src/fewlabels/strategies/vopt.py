@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from fewlabels.field import Field
+from fewlabels.kernels.reference import Floats
+
+
+class VOpt:
+    """The least variance left, tr G after the answer: explores, whatever the answers were (Ji & Han 2012)."""
+
+    def cost(self, field: Field) -> Floats:
+        cost: Floats = field.kernels.vopt_cost(field.G, field.island)
+        return cost

@@ -1,0 +1,123 @@
+"""Edges and labels read from files: CSV, TSV or Parquet with a header row, nodes under any name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fewlabels.errors import FileError, nearest
+from fewlabels.graph import Graph
+from fewlabels.learner import ActiveLearner
+from fewlabels.whole_file import whole_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame:
+    """The table with every value as text (a Parquet number keeps its digits); it must have these columns."""
+    import pandas as pd
+
+    path = Path(path)
+    kind = path.suffix.lower()
+    if kind not in (".csv", ".tsv", ".parquet"):
+        raise FileError(f"{path} ends in {kind!r}: give a .csv, .tsv or .parquet file.")
+    if not path.is_file():
+        raise FileError(f"there is no file {path}. Check the path.")
+    try:
+        if kind == ".parquet":
+            table = pd.read_parquet(path)
+        else:
+            table = pd.read_csv(
+                path,
+                sep="\t" if kind == ".tsv" else ",",
+                dtype=str,
+                keep_default_na=False,
+                skipinitialspace=True,
+                encoding="utf-8-sig",
+            )
+    except pd.errors.EmptyDataError:
+        raise FileError(f"{path} is empty: its first line must name the columns {', '.join(columns)}.") from None
+    except (OSError, ValueError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise FileError(
+            f"{path} cannot be read as {kind[1:].upper()}: {reason}. Mend the file or save it again."
+        ) from None
+    missing = [c for c in columns if c not in table.columns]
+    if missing:
+        hint = nearest(missing[0], table.columns)
+        raise FileError(
+            f"{path} has no column {missing[0]!r}: its columns are {', '.join(map(str, table.columns))}.{hint} "
+            "Rename one."
+        )
+    return table
+
+
+def read_edges(path: str | os.PathLike[str]) -> Graph:
+    """A graph from a table of edges: columns source, target and perhaps weight; nodes keep their names, as text."""
+    import pandas as pd
+
+    table = read_table(path, ["source", "target"])
+    ends = _text(path, table, ["source", "target"])
+    if not len(table):
+        raise FileError(f"{path} holds no edges: give one line for every edge.")
+    numbers, names = pd.factorize(np.concatenate(ends))
+    weight = None
+    if "weight" in table.columns:
+        weight = pd.to_numeric(table["weight"], errors="coerce").to_numpy(dtype=float)
+        bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+        if len(bad):
+            raise FileError(
+                f"{path}, line {bad[0] + 2}: the weight {table['weight'].iloc[bad[0]]!r} is not a number >= 0. "
+                "Mend that line."
+            )
+    source, target = np.split(numbers, 2)
+    return Graph.from_edges(source, target, weight, n_nodes=len(names), names=list(names))
+
+
+def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[str, str]:
+    """{node: label} from a table with columns node and label; lines without a label are left out."""
+    table = read_table(path, ["node", "label"])
+    nodes, labels = _text(path, table, ["node", "label"], may_be_empty="label")
+    known = set(graph.names)
+    found: dict[str, str] = {}
+    for line, (node, label) in enumerate(zip(nodes, labels, strict=True), start=2):
+        if not label:
+            continue
+        if node not in known:
+            raise FileError(
+                f"{path}, line {line}: no edge names the node {node!r}.{nearest(node, known)} Mend the name or "
+                "add its edges."
+            )
+        if found.setdefault(node, label) != label:
+            raise FileError(
+                f"{path}, line {line}: node {node!r} is {label!r} here and {found[node]!r} above. Keep one of them."
+            )
+    return found
+
+
+def _text(
+    path: str | os.PathLike[str], table: pd.DataFrame, columns: list[str], may_be_empty: str = ""
+) -> list[list[str]]:
+    """The columns as stripped text; an empty cell is refused with its line."""
+    result = []
+    for column in columns:
+        values = ["" if value is None or value != value else str(value).strip() for value in table[column].tolist()]
+        if column != may_be_empty and "" in values:
+            raise FileError(f"{path}, line {values.index('') + 2}: {column!r} is empty. Fill it in or remove the line.")
+        result.append(values)
+    return result
+
+
+def write_predictions(path: str | os.PathLike[str], learner: ActiveLearner) -> None:
+    """CSV of every node: its name, predicted label, chance of each class, and whether any label reaches it."""
+    import pandas as pd
+
+    table = pd.DataFrame({"node": list(learner.graph.names), "label": learner.predict()})
+    chances = pd.DataFrame(learner.predict_proba(), columns=[f"p_{c}" for c in learner.classes])
+    table = pd.concat([table, chances, (~table["node"].isin(learner.unreached)).rename("reached")], axis=1)
+    with whole_file(path) as draft:
+        table.to_csv(draft, index=False, float_format="%.6g")

@@ -1,0 +1,17 @@
+import pytest
+
+from fewlabels.errors import FileError
+from fewlabels.experiments import datasets
+
+
+@pytest.fixture(params=["dblp", "cora", "citeseer"])
+def published(request):
+    return load(request.param)
+
+
+def load(name):
+    """A published dataset, or a skip with the reason where neither the data nor a network is at hand."""
+    try:
+        return datasets.DATASETS[name]()
+    except FileError as error:
+        pytest.skip(str(error))

@@ -1,0 +1,113 @@
+"""Every fast kernel equals its plain twin, at awkward sizes, with and without components that have no label."""
+
+import numpy as np
+import pytest
+from graphs import in_pieces, random_labels, random_weights
+
+from fewlabels.field.dense import DenseField
+from fewlabels.graph import Graph
+from fewlabels.kernels import cpu, reference
+
+ROUNDING = 1e-12
+SIZES = [(1, 2), (2, 3), (3, 2), (63, 2), (130, 3), (257, 7)]
+
+
+def state(n, C, how_many, beta=1.0, pieces=None, *, rng):
+    W = random_weights(n, rng, density=min(1, 4 / n)) if pieces is None else in_pieces(pieces, rng)
+    field = DenseField(Graph(W), C, beta)
+    for node, c in random_labels(n, how_many, C, rng).items():
+        field.observe(node, c)
+    return field
+
+
+STATES = {f"u={u}, C={C}": (u + 2, C, 2) for u, C in SIZES} | {
+    "in pieces": (40, 3, 3, 1.0, [20, 10, 5, 3, 1, 1]),
+    "no label at all": (12, 4, 0, 1.0, [8, 3, 1]),
+    "steep": (30, 3, 4, 1e4),  # 2 / v far above what the shared exponentials can hold
+    "flat": (30, 3, 4, 1e-4),
+}
+
+
+@pytest.fixture(params=STATES)
+def field(request):
+    return state(*STATES[request.param], rng=np.random.default_rng(0))
+
+
+def test_lookahead_equals_its_twin(field):
+    arguments = field.G, field.h, field.island, field.n_nodes
+    np.testing.assert_allclose(cpu.two_step_cost(*arguments), reference.two_step_cost(*arguments), atol=ROUNDING)
+    np.testing.assert_allclose(cpu.harmonic_cost(*arguments), reference.harmonic_cost(*arguments), atol=ROUNDING)
+
+
+def test_variance_costs_equal_their_twins(field):
+    np.testing.assert_allclose(cpu.vopt_cost(field.G, field.island), reference.vopt_cost(field.G, field.island))
+    np.testing.assert_allclose(cpu.sopt_cost(field.G, field.island), reference.sopt_cost(field.G, field.island))
+
+
+def test_downdate_equals_its_twin(field):
+    for q in range(min(3, len(field.h))):
+        ours = [field.G.copy(), field.h.copy(), field.island.copy()]
+        twin = [array.copy() for array in ours]
+        cpu.downdate(*ours, q, 1)
+        reference.downdate(*twin, q, 1)
+        for a, b in zip(ours, twin, strict=True):
+            np.testing.assert_allclose(a, b, atol=ROUNDING * max(1, abs(field.G).max()))
+
+
+def test_a_kernel_reads_and_writes_the_leading_block_only():
+    field = state(20, 3, 2, rng=np.random.default_rng(1))
+    buffer = np.full((30, 30), np.nan)
+    buffer[:18, :18] = field.G
+    G = buffer[:18, :18]
+    np.testing.assert_array_equal(
+        cpu.two_step_cost(G, field.h, field.island, 20), cpu.two_step_cost(field.G.copy(), field.h, field.island, 20)
+    )
+    cpu.downdate(G, field.h.copy(), field.island.copy(), 3, 0)
+    assert np.isfinite(buffer[:18, :18]).all()
+    assert np.isnan(buffer[18:]).all()
+    assert np.isnan(buffer[:, 18:]).all()
+
+
+@pytest.mark.parametrize("u", [0, 1, 64])
+def test_border_equals_its_twin(u):
+    rng = np.random.default_rng(u)
+    reach, s, h_new = rng.random(u), 0.7, np.array([0.2, -0.4, -0.8])
+    start = np.full((u + 1, u + 1), np.nan)
+    start[:u, :u] = rng.random((u, u))
+    labels = np.full((u + 1, 3), np.nan)
+    labels[:u] = rng.uniform(-1, 1, (u, 3))
+    G, h, G_twin, h_twin = start.copy(), labels.copy(), start.copy(), labels.copy()
+    cpu.border(G, h, reach, s, h_new, 2)
+    reference.border(G_twin, h_twin, reach, s, h_new, 2)
+    np.testing.assert_allclose(G, G_twin, rtol=ROUNDING)
+    np.testing.assert_allclose(h, h_twin, atol=ROUNDING)
+
+
+def test_center_equals_its_twin():
+    rng = np.random.default_rng(0)
+    G = rng.random((20, 20))
+    G += G.T
+    twin = G.copy()
+    members = np.array([1, 4, 5, 11, 19])
+    cpu.center(G, members)
+    reference.center(twin, members)
+    np.testing.assert_allclose(G, twin, atol=ROUNDING)
+
+
+def test_bordering_and_its_twin_give_the_inverse():
+    rng = np.random.default_rng(0)
+    W = Graph(random_weights(40, rng)).weights
+    ground = np.where(rng.random(40) < 0.2, rng.random(40), 0.0)
+    expected = np.linalg.inv(np.diag(W.toarray().sum(axis=1) + ground) - W.toarray())
+    for kernels in (cpu, reference):
+        G = np.zeros((40, 40))
+        kernels.inverse_by_bordering(G, W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, ground)
+        np.testing.assert_allclose(G, expected, rtol=1e-10)
+    degree = rng.random(40)
+    np.testing.assert_allclose(cpu.inverse_error(G, degree), reference.inverse_error(G, degree), rtol=ROUNDING)
+
+
+def test_the_kernels_exponential_is_right_to_rounding():
+    x = np.concatenate([np.linspace(-600, 600, 20001), np.linspace(-1e-3, 1e-3, 101)])
+    ours = np.array([cpu._exp(value) for value in x])
+    np.testing.assert_allclose(ours, np.exp(x), rtol=4e-16)

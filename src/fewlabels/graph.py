@@ -13,9 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from fewlabels.checks import is_whole
 from fewlabels.errors import GraphError, NodeError, nearest
 from fewlabels.neighbors import knn_weights
 
+LIGHTEST, HEAVIEST = 1e-100, 1e100  # sums and squares of weights between them stay finite
 SYMMETRY = 1e-9  # two directions of an edge agree when they differ by less than this share
 
 
@@ -127,12 +129,12 @@ class Graph:
             except TypeError:
                 raise NodeError(f"node {node!r} cannot be looked up: give one node name.") from None
             except KeyError:
-                if self._has_integer_names or not _is_integer(node):
+                if self._has_integer_names or not is_whole(node):
                     hint = nearest(node, self.names) if isinstance(node, str) else ""
                     raise NodeError(
                         f"there is no node {node!r} in this graph of {self.n_nodes} named nodes.{hint}"
                     ) from None
-        if not _is_integer(node):
+        if not is_whole(node):
             raise NodeError(f"node {node!r} is not a whole number: nodes of this graph are 0 to {self.n_nodes - 1}.")
         number = operator.index(node)  # type: ignore[arg-type]
         if not 0 <= number < self.n_nodes:
@@ -163,7 +165,7 @@ class Graph:
             twice = next(name for k, name in enumerate(names) if self._position[name] != k)
             raise GraphError(f"the name {twice!r} stands for more than one node: give every node a name of its own.")
         self.names = names
-        self._has_integer_names = any(_is_integer(name) for name in names)
+        self._has_integer_names = any(is_whole(name) for name in names)
 
 
 def _checked(weights: Any) -> sparse.csr_array:
@@ -205,10 +207,6 @@ def _checked(weights: Any) -> sparse.csr_array:
         )
     if gap.count_nonzero():
         W = sparse.csr_array((W + W.T) / 2)
-    if not np.isfinite(W.sum(axis=1)).all():
-        raise GraphError(
-            "the weights of a node sum to infinity: divide all weights by a constant; only their ratios matter."
-        )
     W.sort_indices()
     for part in (W.data, W.indices, W.indptr):
         part.flags.writeable = False
@@ -246,6 +244,12 @@ def _refuse_bad(w: NDArray[np.float64], where: Any) -> None:
         e = int(bad[0])
         way_out = "Take abs() or drop the edge." if w[e] < 0 else "Fill it in or drop the edge."
         raise GraphError(f"{where(e)} is {w[e]:g}: weights must be finite and >= 0. {way_out}")
+    extreme = np.flatnonzero((w > 0) & ((w < LIGHTEST) | (w > HEAVIEST)))
+    if len(extreme):
+        e = int(extreme[0])
+        raise GraphError(
+            f"{where(e)} is {w[e]:g}, outside {LIGHTEST:g} to {HEAVIEST:g}: multiply all weights by a constant."
+        )
 
 
 def _numbers(what: str, values: Any) -> NDArray[np.float64]:
@@ -277,10 +281,6 @@ def _node_numbers(what: str, values: ArrayLike) -> NDArray[np.int64]:
 
 
 def _count(n_nodes: Any) -> int:
-    if not _is_integer(n_nodes) or operator.index(n_nodes) < 1:
+    if not is_whole(n_nodes) or operator.index(n_nodes) < 1:
         raise GraphError(f"n_nodes is {n_nodes!r}: give a whole number of at least 1.")
     return operator.index(n_nodes)
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels import journal
+from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, SettingError, nearest
 from fewlabels.field import make_field
 from fewlabels.graph import Graph
@@ -26,16 +27,16 @@ AUTO_STRENGTH = 5.0  # beta times the mean weighted degree when beta is "auto"
 class ActiveLearner:
     """Ask, teach, predict.
 
-    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> path = Graph.from_edges(range(6), range(1, 7))
     >>> learner = ActiveLearner(path, classes=["cat", "dog"])
-    >>> learner.teach([0, 4], ["cat", "dog"])
+    >>> learner.teach([0, 6], ["cat", "dog"])
     >>> learner.query()
-    2
-    >>> learner.teach(2, "cat")
+    3
+    >>> learner.teach(3, "cat")
     >>> learner.predict().tolist()
-    ['cat', 'cat', 'cat', 'cat', 'dog']
-    >>> round(learner.expected_error(), 2)
-    0.1
+    ['cat', 'cat', 'cat', 'cat', 'cat', 'dog', 'dog']
+    >>> round(learner.expected_error(), 3)
+    0.015
 
     A node is its number, or its name where the graph has names. The same seed and the same history give the same
     question, however often `query` is called.
@@ -67,7 +68,7 @@ class ActiveLearner:
         self._labels: dict[int, int] = {}  # node number -> class number
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []
-        self._cost: Floats | None = None  # the strategy's costs in this state, once asked for
+        self._cost: Floats | None = None  # (n,) the strategy's costs in this state, once asked for
 
     @property
     def classes(self) -> list[Hashable]:
@@ -152,7 +153,7 @@ class ActiveLearner:
         The k are chosen one after another, each as if those before had been answered by their most probable label.
         """
         wanted = 1 if k is None else k
-        if isinstance(wanted, bool) or not isinstance(wanted, (int, np.integer)) or wanted < 1:
+        if not is_whole(wanted) or wanted < 1:
             raise QueryError(f"query({k!r}): ask for a whole number of nodes, at least 1.")
         left = self.graph.n_nodes - len(self._labels) - len(self._skipped)
         if wanted > left:
@@ -165,7 +166,9 @@ class ActiveLearner:
         chosen: list[int] = []
         try:
             while True:
-                chosen.append(self._choose(rng, first=not chosen))
+                cost = self._at_nodes(cost_of(self._strategy, self._field)) if chosen else self.costs()
+                askable = np.flatnonzero(~np.isnan(cost))
+                chosen.append(lowest(cost[askable], askable, rng))
                 if len(chosen) == wanted:
                     break
                 place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
@@ -179,11 +182,13 @@ class ActiveLearner:
 
     def costs(self) -> Floats:
         """(n,) the strategy's cost of every node, the lowest is asked; NaN where labelled or skipped."""
-        return self._spread(self._current_cost())
+        if self._cost is None:
+            self._cost = self._at_nodes(cost_of(self._strategy, self._field))
+        return self._cost.copy()
 
     def gains(self) -> Floats:
         """(n,) drop in the expected error, by TSA marginals, that asking each node promises; NaN as in `costs`."""
-        return self.expected_error() - self._spread(two_step_lookahead(self._field))
+        return self.expected_error() - self._at_nodes(two_step_lookahead(self._field))
 
     def predict(self) -> NDArray[Any]:
         """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
@@ -247,19 +252,8 @@ class ActiveLearner:
     def __repr__(self) -> str:
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._labels)} labelled)"
 
-    def _choose(self, rng: np.random.Generator, first: bool) -> int:
-        cost = self._current_cost() if first else cost_of(self._strategy, self._field)
-        nodes = self._field.unlabelled
-        askable = ~np.isin(nodes, list(self._skipped))
-        return lowest(cost[askable], nodes[askable], rng)
-
-    def _current_cost(self) -> Floats:
-        if self._cost is None:
-            self._cost = cost_of(self._strategy, self._field)
-        return self._cost
-
-    def _spread(self, values: Floats) -> Floats:
-        """(n,) values of the unlabelled nodes at their numbers, NaN elsewhere."""
+    def _at_nodes(self, values: Floats) -> Floats:
+        """(n,) the field's values at their node numbers, NaN where labelled or skipped."""
         everywhere = np.full(self.graph.n_nodes, np.nan)
         everywhere[self._field.unlabelled] = values
         everywhere[list(self._skipped)] = np.nan
@@ -328,7 +322,7 @@ def _seed(random_state: Any) -> int:
         random_state = np.random.default_rng()
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
-    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)) or random_state < 0:
+    if not is_whole(random_state) or random_state < 0:
         raise SettingError(f"random_state is {random_state!r}: give a whole number from 0, a numpy Generator, or None.")
     return int(random_state)
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fewlabels.checks import is_whole
 from fewlabels.errors import GraphError
 
 WEIGHTS = ("gaussian", "binary")
 METRICS = ("euclidean", "cosine")
+LARGEST = 1e100  # squares of distances between smaller features stay finite
 
 
 def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str) -> sparse.csr_array:
@@ -28,7 +30,7 @@ def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str) -> sparse.cs
         raise GraphError(f"metric is {metric!r}: choose one of {', '.join(METRICS)}.")
     X = _as_points(X)
     n = X.shape[0]
-    if isinstance(n_neighbors, bool) or int(n_neighbors) != n_neighbors or not 1 <= n_neighbors < n:
+    if not is_whole(n_neighbors) or not 1 <= n_neighbors < n:
         raise GraphError(f"n_neighbors is {n_neighbors!r} for {n} points: give a whole number from 1 to {n - 1}.")
     if metric == "cosine":
         X = _unit_rows(X)  # neighbours on the unit sphere are the cosine neighbours
@@ -57,11 +59,12 @@ def _as_points(X: Any) -> Any:
             ) from None
     if X.ndim != 2 or X.shape[0] < 2 or X.shape[1] == 0:
         raise GraphError(f"the features have shape {X.shape}: give at least two rows (points) of at least one column.")
-    if not np.isfinite(values).all():
+    if not (np.abs(values) < LARGEST).all():
         dense = X.toarray() if sparse.issparse(X) else X
-        i, j = np.argwhere(~np.isfinite(dense))[0]
+        i, j = np.argwhere(~(np.abs(dense) < LARGEST))[0]
         raise GraphError(
-            f"feature [{i}, {j}] is {dense[i, j]}: every feature must be finite. Fill it in or drop the row."
+            f"feature [{i}, {j}] is {dense[i, j]}: every feature must be finite and below {LARGEST:g}. "
+            "Fill it in or drop the row."
         )
     return X
 

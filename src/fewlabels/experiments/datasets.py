@@ -122,7 +122,6 @@ def _downloaded(facts: Published) -> Path:
             pooch.retrieve(SOURCE + facts.file, known_hash=f"sha256:{facts.sha256}", fname=facts.file, path=cache)
         )
     except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
         raise FileError(
-            f"could not download {facts.file} ({reason}). Put it into {cache}, or into a folder named by {FOLDER}."
+            f"could not download {facts.file} ({type(error).__name__}). Put it into {cache}, or into a folder named by {FOLDER}."
         ) from None

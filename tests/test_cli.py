@@ -1,0 +1,93 @@
+"""The command line, run as a user runs it."""
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+EDGES = "source,target,weight\nann,bob,1\nbob,cid,2\ncid,dan,1\ndan,eve,1\nx,y,1\n"
+
+
+def run(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "fewlabels", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "edges.csv").write_text(EDGES)
+    (tmp_path / "labels.csv").write_text("node,label\nann,cat\neve,dog\n")
+    return tmp_path
+
+
+def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
+    done = run("suggest", "--edges", "edges.csv", "--labels", "labels.csv", "-n", "3", "--out", "p.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "7 nodes, 5 edges, 2 labelled" in done.stdout
+    assert "2 nodes lie in parts of the graph without a label" in done.stdout
+    table = pd.read_csv(folder / "p.csv", index_col="node")
+    assert list(table.columns) == ["label", "p_cat", "p_dog", "reached"]
+    assert table.loc["ann"].tolist() == ["cat", 1, 0, True]
+    assert table.loc["dan", "label"] == "dog"
+    assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
+
+
+def test_suggest_starts_from_no_label_at_all(folder):
+    (folder / "labels.csv").write_text("node,label\n")
+    for labels in ([], ["--labels", "labels.csv"]):
+        done = run("suggest", "--edges", "edges.csv", *labels, "--classes", "cat,dog", "-n", "1", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert "cid" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--edges", "none.csv"], "there is no file none.csv"),
+        (["--edges", "labels.csv"], "has no column 'source'"),
+        (["--edges", "edges.csv", "--labels", "edges.csv"], "has no column 'node'"),
+        (["--edges", "edges.csv"], "name all of them with --classes a,b,c"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--strategy", "tsb"], "Did you mean 'tsa'"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--beta", "-1"], "beta is -1"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--out", "none/p.csv"], "there is no folder none"),
+        (["--edges", "edges.csv", "--labels", "labels.csv", "--classes", "cat,owl"], "'dog' is not one of the classes"),
+    ],
+)
+def test_mistakes_get_one_sentence_exit_code_2_and_no_traceback(folder, arguments, sentence):
+    done = run("suggest", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [[], ["suggest"], ["demo"], ["reproduce"]])
+def test_help_teaches_with_an_example(tmp_path, command):
+    done = run(*command, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "fewlabels " + (command[0] if command else "demo") in done.stdout.split("Usage")[1]
+
+
+def test_demo_asks_with_progress_prints_a_table_and_saves_a_picture(tmp_path):
+    done = run("demo", "--auto", "5", "--out", "picture.png", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "5/5" in done.stdout
+    assert "expected error" in done.stdout
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_reproduce_prints_figure_1(tmp_path):
+    done = run("reproduce", "figure-1", cwd=tmp_path)
+    rows = {line.split("│")[1].strip(): line.split("│")[-2].strip() for line in done.stdout.splitlines() if "│" in line}
+    assert rows == {"truth": "", "zlg": "0.33", "sopt": "0.06", "tsa": "0.00"}
+    assert run("reproduce", "figure-9", cwd=tmp_path).returncode == 2
+
+
+def test_version(tmp_path):
+    assert run("--version", cwd=tmp_path).stdout.startswith("fewlabels 0.")

@@ -1,0 +1,67 @@
+import pandas as pd
+import pytest
+
+from fewlabels.errors import FileError
+from fewlabels.tables import read_edges, read_labels
+
+EDGES = pd.DataFrame({"source": ["a", "b", "01"], "target": ["b", "01", "NA"], "weight": [1.0, 2.5, 1.0]})
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+def test_edges_in_every_kind_of_file(tmp_path, kind):
+    path = tmp_path / f"edges.{kind}"
+    if kind == "parquet":
+        EDGES.to_parquet(path)
+    else:
+        EDGES.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
+    graph = read_edges(path)
+    assert list(graph.names) == ["a", "b", "01", "NA"]  # names are text, also those that look like something else
+    assert graph.weights[graph.position("b"), graph.position("01")] == 2.5
+
+
+def test_parquet_numbers_meet_csv_text(tmp_path):
+    pd.DataFrame({"source": [1, 2], "target": [2, 30]}).to_parquet(tmp_path / "edges.parquet")
+    (tmp_path / "labels.csv").write_text("node,label\n30,x\n1,\n")
+    graph = read_edges(tmp_path / "edges.parquet")
+    assert read_labels(tmp_path / "labels.csv", graph) == {"30": "x"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("e.csv", "", "is empty: its first line must name the columns source, target"),
+        ("e.csv", "source,target\n", "holds no edges"),
+        ("e.csv", "from,to\na,b\n", "has no column 'source': its columns are from, to"),
+        ("e.csv", "source,target,weight\na,b,heavy\n", "line 2: the weight 'heavy' is not a number"),
+        ("e.csv", "source,target,weight\na,b,1\nb,c,-2\n", "line 3: the weight '-2' is not a number >= 0"),
+        ("e.csv", "source,target\na,b\n,c\n", "line 3: 'source' is empty"),
+        ("e.csv", 'source,target\na,"b\n', "cannot be read as CSV"),
+        ("e.parquet", "no parquet", "cannot be read as PARQUET"),
+        ("e.txt", "source target", "ends in '.txt': give a .csv, .tsv or .parquet"),
+    ],
+)
+def test_edges_that_cannot_be_read_get_a_sentence(tmp_path, name, content, sentence):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(FileError, match=sentence):
+        read_edges(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("node,label\nz,x\n", "line 2: no edge names the node 'z'"),
+        ("node,label\na,x\na,y\n", "line 3: node 'a' is 'y' here and 'x' above"),
+        ("id,label\na,x\n", "has no column 'node'"),
+    ],
+)
+def test_labels_that_cannot_be_used_get_a_sentence(tmp_path, content, sentence):
+    EDGES.to_csv(tmp_path / "edges.csv", index=False)
+    (tmp_path / "labels.csv").write_text(content)
+    with pytest.raises(FileError, match=sentence):
+        read_labels(tmp_path / "labels.csv", read_edges(tmp_path / "edges.csv"))
+
+
+def test_bytes_that_are_no_text_get_a_sentence(tmp_path):
+    (tmp_path / "edges.csv").write_bytes(b"source,target\n\xff\xfe,b\n")
+    with pytest.raises(FileError, match="cannot be read as CSV"):
+        read_edges(tmp_path / "edges.csv")

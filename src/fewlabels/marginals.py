@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fewlabels.field import Field
-from fewlabels.kernels import reference
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.kernels import junction_tree, reference
+from fewlabels.kernels.elimination import Tree
+from fewlabels.kernels.elimination import junction_tree as tree_of
+from fewlabels.kernels.reference import Floats, Ints, answer
 
 TIE = 1e-9  # values this close are equal but for rounding
 
@@ -19,6 +21,24 @@ def two_step_marginals(field: Field) -> Floats:
 def harmonic_marginals(field: Field) -> Floats:
     """(u, C) ZLG marginals: (h_k + 1) / 2, normalised over the classes (Zhu, Lafferty & Ghahramani 2003)."""
     return reference.harmonic_marginals(field.h)
+
+
+def exact_marginals(field: Field) -> Floats:
+    """(u, C) marginals of the binary Markov random field, one-vs-rest, normalised; for graphs of small treewidth."""
+    return junction_tree.exact_marginals(*markov_field(field))
+
+
+def markov_field(field: Field) -> tuple[Tree, Floats]:
+    """The binary Markov random field over the unlabelled nodes: their junction tree, and (u, C) the labels' pull.
+
+    A label turns each of its edges into log odds of 2 beta w at the other end, towards +1 in the column of its class
+    and towards -1 in the others.
+    """
+    rows = field.weights[field.unlabelled]
+    known = np.flatnonzero(field.label >= 0)
+    signs = np.array([answer(c, field.n_classes) for c in range(field.n_classes)])  # (C, C)
+    pull = 2 * (rows[:, known] @ signs[field.label[known]])  # (u, C)
+    return tree_of(rows[:, field.unlabelled]), pull
 
 
 def propagated(h: Floats) -> Ints:

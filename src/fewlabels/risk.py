@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fewlabels.field import Field
 from fewlabels.kernels.reference import Floats
-from fewlabels.marginals import two_step_marginals
+from fewlabels.marginals import markov_field, two_step_marginals
 
 
 def expected_error(field: Field) -> float:
@@ -22,3 +22,10 @@ def harmonic_lookahead(field: Field) -> Floats:
     """(u,) R+q by ZLG marginals."""
     cost: Floats = field.kernels.harmonic_cost(field.G, field.h, field.island, field.n_nodes)
     return cost
+
+
+def exact_lookahead(field: Field) -> Floats:
+    """(u,) R+q by exact marginals of the binary Markov random field; for graphs of small treewidth."""
+    from fewlabels.kernels import junction_tree_cpu  # loads Numba
+
+    return junction_tree_cpu.exact_cost(*markov_field(field), field.n_nodes)

@@ -14,6 +14,7 @@ import numpy as np
 from fewlabels.errors import SettingError, nearest
 from fewlabels.field import Field
 from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.strategies.bmrf import BMRF
 from fewlabels.strategies.entropy import Entropy
 from fewlabels.strategies.least_confidence import LeastConfidence
 from fewlabels.strategies.margin import Margin
@@ -25,7 +26,10 @@ from fewlabels.strategies.zlg import ZLG
 
 
 class Strategy(Protocol):
-    """Anything with a cost; `field.G`, `field.h`, `field.island` and `field.doubt` are all there is to know."""
+    """Anything with a cost; `field.G`, `field.h`, `field.island` and `field.doubt` are all there is to know.
+
+    Only exact inference goes back to the graph and the labels themselves, `field.weights` and `field.label`.
+    """
 
     def cost(self, field: Field) -> Floats:
         """(u,) one finite number for every node of `field.unlabelled`; the lowest is asked."""
@@ -34,6 +38,7 @@ class Strategy(Protocol):
 STRATEGIES: dict[str, type[Strategy]] = {
     "tsa": TSA,
     "zlg": ZLG,
+    "bmrf": BMRF,
     "sopt": SOpt,
     "vopt": VOpt,
     "margin": Margin,

@@ -36,6 +36,7 @@ reproduce: $(INSTALLED)
 # The pictures of the README, made by the code as it is.
 pictures: $(INSTALLED)
 	$(BIN)/fewlabels demo --auto 30 --out docs/pictures/demo.png
+	$(BIN)/python docs/figures/marginals.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

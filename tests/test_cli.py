@@ -85,7 +85,7 @@ def test_demo_asks_with_progress_prints_a_table_and_saves_a_picture(tmp_path):
 def test_reproduce_prints_figure_1(tmp_path):
     done = run("reproduce", "figure-1", cwd=tmp_path)
     rows = {line.split("│")[1].strip(): line.split("│")[-2].strip() for line in done.stdout.splitlines() if "│" in line}
-    assert rows == {"truth": "", "zlg": "0.33", "sopt": "0.06", "tsa": "0.00"}
+    assert rows == {"truth": "", "zlg": "0.33", "sopt": "0.06", "bmrf": "0.00", "tsa": "0.00"}
     assert run("reproduce", "figure-9", cwd=tmp_path).returncode == 2
 
 

@@ -15,6 +15,7 @@ def test_two_step_marginals_right_of_node_11():
     ("strategy", "ties"),
     [
         ("tsa", [[6], [16], [8, 9, 13, 14]]),
+        ("bmrf", [[6], [16], [8, 9, 13, 14]]),
         ("zlg", [[6], [8, 9]]),
         ("sopt", [[16], [6], [3, 4, 8, 9, 13, 14]]),
     ],
@@ -23,7 +24,7 @@ def test_first_questions(strategy, ties):
     assert chain_example(strategy).ties[: len(ties)] == ties
 
 
-@pytest.mark.parametrize(("strategy", "error_rate"), [("zlg", 0.33), ("sopt", 0.06), ("tsa", 0.00)])
+@pytest.mark.parametrize(("strategy", "error_rate"), [("zlg", 0.33), ("sopt", 0.06), ("bmrf", 0.00), ("tsa", 0.00)])
 def test_error_rate_after_four_questions(strategy, error_rate):
     example = chain_example(strategy)
     assert sorted(example.asked) == sorted(PAPER[strategy])

@@ -123,5 +123,6 @@ def _downloaded(facts: Published) -> Path:
         )
     except (OSError, ValueError) as error:
         raise FileError(
-            f"could not download {facts.file} ({type(error).__name__}). Put it into {cache}, or into a folder named by {FOLDER}."
+            f"could not download {facts.file} ({type(error).__name__}). "
+            f"Put it into {cache}, or into a folder named by {FOLDER}."
         ) from None

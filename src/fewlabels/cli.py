@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,15 +12,23 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from fewlabels import __version__
-from fewlabels.errors import FewlabelsError, SettingError
+from fewlabels.errors import FewlabelsError, SettingError, nearest
 from fewlabels.learner import ActiveLearner
 from fewlabels.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fewlabels.experiments.runner import Plan
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 console = Console()
 
 MENU = ", ".join(STRATEGIES)
-Seed = Annotated[int, typer.Option(help="Fixes every random draw; the same seed gives the same questions.")]
+Seed = Annotated[int, typer.Option(help="Fixes every random draw; the same seed gives the same questions.", min=0)]
+Trials = Annotated[int, typer.Option(help="Trials for every curve.", min=1)]
+Jobs = Annotated[int, typer.Option(help="Worker processes; -1 is one for every core.")]
+Cluster = Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run the trials on.")]
 
 
 def main() -> None:
@@ -30,6 +38,9 @@ def main() -> None:
     except FewlabelsError as error:
         print(f"fewlabels: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        print("fewlabels: stopped. What was finished is kept; the same command goes on from there.", file=sys.stderr)
+        sys.exit(130)
 
 
 @app.callback(invoke_without_command=True)
@@ -56,7 +67,7 @@ def demo(
     Example: **fewlabels demo --auto 30**
     """
     from fewlabels.experiments.datasets import digits
-    from fewlabels.experiments.figures import draw_demo
+    from fewlabels.experiments.figures import draw_demo, save
     from fewlabels.experiments.trials import answer_from_labels
 
     with console.status("Finding the 7 nearest neighbours of every digit"):
@@ -88,7 +99,7 @@ def demo(
                 str(row.labelled), f"{row.accuracy:.3f}", f"{row.expected_error:.3f}", f"{1 - row.accuracy:.3f}"
             )
     console.print(table)
-    draw_demo(rows, dataset, out)
+    save(draw_demo(rows, dataset), out)
     console.print(
         f"{sum(row.seconds for row in rows) / len(rows) * 1000:.0f} ms a question. "
         f"The asked digits and the curve: {out}",
@@ -162,29 +173,136 @@ def suggest(
 
 @app.command()
 def reproduce(
-    what: Annotated[str, typer.Argument(help="figure-1: four questions on a chain, by each strategy.")] = "figure-1",
+    what: Annotated[str, typer.Argument(help="figure-1, chain, box, dblp, cora, citeseer, or all.")] = "all",
+    trials: Trials = 50,
+    labels: Annotated[int | None, typer.Option(help="Labelled nodes; without it, as many as the paper.", min=1)] = None,
+    strategies: Annotated[str | None, typer.Option(help=f"Some of {MENU}; without it, the paper's.")] = None,
+    jobs: Jobs = -1,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for CSV, pictures and report.html.")] = Path("results"),
+    cluster: Cluster = None,
 ) -> None:
-    """Make the results of Jun & Nowak 2016 again, from scratch.
+    """Make the results of Jun & Nowak 2016 again, from scratch, beside the published ones.
 
-    Example: **fewlabels reproduce figure-1**
+    Stop it with Ctrl-C at any time: the same command goes on where it stopped.
+
+    Example: **fewlabels reproduce cora --trials 10**
+
+    Everything, with one page to look at in the end: **fewlabels reproduce all**
     """
+    from fewlabels.experiments import paper
+
+    if what == "figure-1":
+        return _figure_1()
+    names = list(paper.LABELS) if what == "all" else [what]
+    if what not in ("all", *paper.LABELS):
+        choices = ("figure-1", *paper.LABELS, "all")
+        raise SettingError(
+            f"{what!r} cannot be reproduced: choose one of {', '.join(choices)}.{nearest(what, choices)}"
+        )
+    chosen = _names(strategies)
+    plans = [paper.plan(name, trials, labels, chosen, seed) for name in names]
+    if what == "all":
+        _figure_1()
+    return _reproduced(plans, out, jobs, cluster)
+
+
+def _reproduced(plans: list[Plan], out: Path, jobs: int, cluster: str | None) -> None:
+    import numpy as np
+
+    from fewlabels.experiments import paper, report
+    from fewlabels.experiments.datasets import jittered_box
+    from fewlabels.experiments.figures import draw_box, draw_curves, draw_figure_2, save
+
+    rows = {plan.name: _run(plan, out, jobs, cluster) for plan in plans}
+    box = jittered_box(np.random.default_rng(0))
+    table = Table("curve", "agrees", "with the paper's by", title="Ours and the paper's")
+    for name, mine in rows.items():
+        save(draw_curves(mine, name), out / f"{name}.png", out / f"{name}.svg")
+        for comparison in paper.compare(name, mine):
+            agrees, why = comparison.verdict
+            table.add_row(f"{name} {comparison.strategy}", "yes" if agrees else "no", why)
+        for claim in paper.claims(name, mine):
+            table.add_row(name, "yes" if claim.holds else "no", f"“{claim.sentence}” {claim.figures}")
+    if "box" in rows:
+        save(draw_box(box), out / "box-labels.png", out / "box-labels.svg")
+    if len(rows) > 1:
+        save(draw_figure_2(rows, box), out / "figure-2.png", out / "figure-2.svg")
+    report.write(out / "report.html", report.paper_report(rows, box))
+    console.print(table)
+    console.print(f"Every figure and number: {out / 'report.html'}", highlight=False)
+
+
+def _figure_1() -> None:
     from fewlabels.experiments.figure1 import GIVEN, PAPER, TRUTH, chain_example
 
-    if what != "figure-1":
-        raise SettingError(f"{what!r} cannot be reproduced: choose figure-1.")
-    table = Table(
-        "",
-        *(str(node) for node in range(1, len(TRUTH) + 1)),
-        "error rate",
-        title="Figure 1: questions (✓) and predictions",
-        padding=(0, 0),
-    )
+    nodes = range(1, len(TRUTH) + 1)
+    table = Table("", *map(str, nodes), "error rate", title="Figure 1: questions (✓) and predictions", padding=(0, 0))
     table.add_row("truth", *TRUTH, "", end_section=True)
     for strategy in PAPER:
         row = chain_example(strategy)
-        cells = ["✓" if node in GIVEN + row.asked else row.predicted[node - 1] for node in range(1, len(TRUTH) + 1)]
+        cells = ["✓" if node in GIVEN + row.asked else row.predicted[node - 1] for node in nodes]
         table.add_row(strategy, *cells, f"{row.error_rate:.2f}")
     console.print(table)
+
+
+@app.command()
+def compare(
+    data: Annotated[Path, typer.Argument(help="Edges (source, target[, weight]) or features (numbers and a label).")],
+    labels: Annotated[Path | None, typer.Option(help="For edges: a file with columns node and label.")] = None,
+    label_column: Annotated[str, typer.Option(help="For features: the column that holds the label.")] = "label",
+    strategies: Annotated[str, typer.Option(help=f"Some of {MENU}.")] = "tsa,sopt,zlg,margin,random",
+    n_labels: Annotated[int, typer.Option(help="Labelled nodes at the end of a trial.", min=2)] = 50,
+    trials: Trials = 20,
+    neighbors: Annotated[int, typer.Option(help="For features: nearest neighbours of a point.", min=1)] = 10,
+    beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
+    jobs: Jobs = -1,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Folder for CSV, picture and report.html.")] = Path("results"),
+    cluster: Cluster = None,
+) -> None:
+    """Find out which strategy is best on data you have labelled already.
+
+    Example, a graph: **fewlabels compare edges.csv --labels labels.csv --strategies tsa,sopt,random**
+
+    Example, rows of numbers with a column that holds the label: **fewlabels compare iris.csv --label-column species**
+    """
+    from fewlabels.experiments import report
+    from fewlabels.experiments.figures import draw_curves, save
+    from fewlabels.experiments.paper import always
+    from fewlabels.experiments.runner import Plan
+    from fewlabels.experiments.user_data import read_dataset
+
+    dataset = read_dataset(data, labels, label_column, neighbors)
+    known = int((dataset.labels >= 0).sum())
+    console.print(
+        f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
+    )
+    plan = Plan(dataset.name, always(dataset), _names(strategies) or (), n_labels, trials, seed, _number(beta))
+    rows = _run(plan, out, jobs, cluster)
+    save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")
+    for found in (report.areas(rows), report.differences(rows)):
+        table = Table(*found.columns, title=found.title)
+        for row in found.rows:
+            table.add_row(*map(str, row))
+        console.print(table)
+    advice = report.advice(rows)
+    report.write(out / "report.html", report.comparison_report(dataset.name, rows, advice))
+    console.print(f"{advice} Curves and tables: {out / 'report.html'}", highlight=False)
+
+
+def _run(plan: Plan, out: Path, jobs: int, cluster: str | None) -> pd.DataFrame:
+    """Run the plan with a bar for every curve."""
+    from fewlabels.experiments.runner import run
+
+    columns = TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console) as progress:
+        bars = {s: progress.add_task(f"{plan.name} {s}", total=plan.trials) for s in plan.strategies}
+        return run(plan, out, jobs, cluster, lambda strategy: progress.advance(bars[strategy]))
+
+
+def _names(listed: str | None) -> tuple[str, ...] | None:
+    return tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip())) if listed else None
 
 
 def _number(text: str) -> float | str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fewlabels import journal
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, SettingError, nearest
-from fewlabels.field import make_field
+from fewlabels.field import Field, make_field
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import propagated, two_step_marginals
@@ -39,7 +39,8 @@ class ActiveLearner:
     0.015
 
     A node is its number, or its name where the graph has names. The same seed and the same history give the same
-    question, however often `query` is called.
+    question, however often `query` is called. One set-up serves many learners: pass a field without labels, made by
+    `fewlabels.field.make_field`, as the engine of each.
     """
 
     def __init__(
@@ -48,23 +49,24 @@ class ActiveLearner:
         classes: Iterable[Hashable],
         strategy: str | Strategy = "tsa",
         beta: float | str = "auto",
-        engine: str = "auto",
+        engine: str | Field = "auto",
         random_state: int | np.random.Generator | None = 0,
     ) -> None:
         self.graph = graph
         self._classes = _checked_classes(classes)
         self._strategy = make_strategy(strategy)
         self._seed = _seed(random_state)
+        number = strength(graph, beta)
         self._settings = {
             "graph": graph.fingerprint(),
             "n_nodes": graph.n_nodes,
             "classes": list(self._classes),
             "strategy": strategy if isinstance(strategy, str) else None,
-            "beta": beta if isinstance(beta, str) else float(beta),
-            "engine": engine,
+            "beta": beta if isinstance(beta, str) else number,
+            "engine": engine if isinstance(engine, str) else "auto",
             "seed": self._seed,
         }
-        self._field = make_field(graph, len(self._classes), strength(graph, beta), engine)
+        self._field = make_field(graph, len(self._classes), number, engine)
         self._labels: dict[int, int] = {}  # node number -> class number
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []

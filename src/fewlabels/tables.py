@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewlabels.errors import FileError, nearest
 from fewlabels.graph import Graph
@@ -97,6 +98,28 @@ def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[str, str]:
                 f"{path}, line {line}: node {node!r} is {label!r} here and {found[node]!r} above. Keep one of them."
             )
     return found
+
+
+def read_features(path: str | os.PathLike[str], label_column: str) -> tuple[NDArray[np.float64], list[str]]:
+    """(n, d) the columns of numbers, each brought to mean 0 and variance 1, and the labels as text, "" where none."""
+    import pandas as pd
+
+    table = read_table(path, [label_column])
+    [labels] = _text(path, table, [label_column], may_be_empty=label_column)
+    numbers = table.drop(columns=label_column).apply(pd.to_numeric, errors="coerce")
+    used = numbers.columns[numbers.notna().mean() > 0.5]  # a column that is mostly words is no feature
+    if not len(used):
+        raise FileError(
+            f"{path} has no column of numbers beside {label_column!r}: give features, or edges with --labels."
+        )
+    X = numbers[used].to_numpy(dtype=float)
+    if not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        raise FileError(
+            f"{path}, line {row + 2}: column {used[column]!r} holds no number. Fill it in or remove the line."
+        )
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1), labels
 
 
 def _text(

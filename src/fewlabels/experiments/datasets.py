@@ -1,4 +1,4 @@
-"""Labelled graphs to try strategies on: the paper's three citation graphs and scikit-learn's digits."""
+"""Labelled graphs to try strategies on: the paper's toys, its three published graphs, and scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -28,11 +28,20 @@ class Published:
     n_nodes: int
     n_edges: int
     n_classes: int
+    class_names: tuple[str, ...] = ()  # by comparison with the raw archives; not known for DBLP
 
+
+CORA_CLASSES = (
+    "neural networks", "rule learning", "reinforcement learning", "probabilistic methods",
+    "theory", "genetic algorithms", "case based",
+)  # fmt: skip
+CITESEER_CLASSES = ("agents", "IR", "DB", "AI", "HCI", "ML")
 
 PUBLISHED = {
     "dblp": Published("DBLP.mat", "62e27b0f2fa117c4894adf7a5b77727cfe6c248ccc4ccd1bca5886d2da783954", 1711, 2898, 4),
-    "cora": Published("CORA.mat", "37960a729171f52868e090d6d22dd7b6f9a04944d0c3da60a7665480d082b730", 2485, 5069, 7),
+    "cora": Published(
+        "CORA.mat", "37960a729171f52868e090d6d22dd7b6f9a04944d0c3da60a7665480d082b730", 2485, 5069, 7, CORA_CLASSES
+    ),
     "citeseer": Published(
         "CITESEER.mat", "b7271c92aed978043c91545b2c820925374a13b9b9fc4baa314e3e189ee32ccd", 2109, 3665, 6
     ),
@@ -41,16 +50,43 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Dataset:
-    """A graph whose every label is known, to try strategies on."""
+    """A graph whose labels are known, to try strategies on."""
 
     name: str
     graph: Graph
-    labels: NDArray[np.int64]  # (n,) class numbers
+    labels: NDArray[np.int64]  # (n,) class numbers, -1 where not known
+    class_names: tuple[str, ...] = ()  # in the order of the numbers; empty where nobody says
     images: NDArray[np.float64] | None = None  # (n, height, width), where the nodes are pictures
 
     @property
     def classes(self) -> list[int]:
-        return list(range(int(self.labels.max()) + 1))
+        return list(range(len(self.class_names) or int(self.labels.max()) + 1))
+
+    def fingerprint(self) -> str:
+        """SHA-256 of graph and labels."""
+        return hashlib.sha256(self.graph.fingerprint().encode() + self.labels.astype("<i8").tobytes()).hexdigest()
+
+
+def chain(n: int, rng: np.random.Generator) -> Dataset:
+    """A chain of n nodes with weights 1, cut at a random edge: one class on each side, in either order."""
+    cut = int(rng.integers(1, n))
+    left = int(rng.integers(2))
+    labels = np.where(np.arange(n) < cut, left, 1 - left)
+    return Dataset("chain", Graph.from_edges(range(n - 1), range(1, n)), labels, ("-", "+"))
+
+
+def jittered_box(rng: np.random.Generator) -> Dataset:
+    """A 10 x 10 grid, + in the 3 x 3 boxes at the bottom left and top right; a neighbour of a box is + by a coin."""
+    side = 10
+    node = np.arange(side * side).reshape(side, side)  # row 0 at the top
+    source = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
+    target = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
+    graph = Graph.from_edges(source, target)
+    box = np.zeros((side, side), dtype=bool)
+    box[-3:, :3] = box[:3, -3:] = True
+    beside = (graph.weights @ box.ravel() > 0) & ~box.ravel()
+    labels = box.ravel() | (beside & (rng.random(side * side) < 0.5))
+    return Dataset("box", graph, labels.astype(np.int64), ("-", "+"))
 
 
 def digits() -> Dataset:
@@ -58,7 +94,9 @@ def digits() -> Dataset:
     from sklearn.datasets import load_digits
 
     data: Any = load_digits()
-    return Dataset("digits", Graph.from_features(data.data, n_neighbors=7), data.target.astype(np.int64), data.images)
+    return Dataset(
+        "digits", Graph.from_features(data.data, n_neighbors=7), data.target.astype(np.int64), images=data.images
+    )
 
 
 def dblp() -> Dataset:
@@ -90,7 +128,7 @@ def _published(name: str) -> Dataset:
     found = (graph.n_nodes, graph.n_edges, one_hot.shape[0])
     if found != (facts.n_nodes, facts.n_edges, facts.n_classes):
         raise FileError(f"{facts.file} holds {found} nodes, edges and classes; the paper's Table 1 says otherwise.")
-    return Dataset(name, graph, one_hot.argmax(axis=0).astype(np.int64))
+    return Dataset(name, graph, one_hot.argmax(axis=0).astype(np.int64), facts.class_names)
 
 
 def _located(facts: Published) -> Path:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from fewlabels.experiments.datasets import Dataset
+from fewlabels.field import Field
 from fewlabels.learner import ActiveLearner
+
+Draw = Callable[[np.random.Generator], Dataset]  # a dataset for one trial: the toys draw new labels
 
 
 @dataclass(frozen=True)
@@ -18,17 +21,43 @@ class Row:
 
     labelled: int
     node: int
-    accuracy: float  # over all nodes, labelled ones counted right
+    accuracy: float  # over all nodes whose label is known, answered ones counted right
     expected_error: float
     seconds: float  # spent on choosing the question and taking in the answer
 
 
+def run_trial(
+    draw: Draw, strategy: str, n_labels: int, trial: int, seed: int, beta: float | str, engine: str | Field = "auto"
+) -> list[Row]:
+    """One trial: a random first label, then the strategy's questions, a row for each.
+
+    The trial's own generator, spawned from the seed, draws the labels, the first node and the seed for ties, so that
+    all strategies of a trial share them.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
+    dataset = draw(rng)
+    known = np.flatnonzero(dataset.labels >= 0)
+    first = int(rng.choice(known))
+    ties = int(rng.integers(2**63))
+    learner = ActiveLearner(dataset.graph, dataset.classes, strategy, beta, engine, random_state=ties)
+    for node in np.flatnonzero(dataset.labels < 0).tolist():
+        learner.skip(dataset.graph.names[node])
+    return [_answered(learner, dataset, first), *answer_from_labels(learner, dataset, min(n_labels, len(known)))]
+
+
 def answer_from_labels(learner: ActiveLearner, dataset: Dataset, n_labels: int) -> Iterator[Row]:
     """Let the learner ask until n_labels nodes are labelled; a row after each answer."""
-    for labelled in range(len(learner.labelled) + 1, n_labels + 1):
-        start = time.perf_counter()
-        node = learner.query()
-        learner.teach(node, int(dataset.labels[node]))
-        seconds = time.perf_counter() - start
-        accuracy = float(np.mean(learner.predict() == dataset.labels))
-        yield Row(labelled, node, accuracy, learner.expected_error(), seconds)
+    for _ in range(len(learner.labelled), n_labels):
+        yield _answered(learner, dataset)
+
+
+def _answered(learner: ActiveLearner, dataset: Dataset, node: int | None = None) -> Row:
+    """The learner is told the label of this node, or of the one it asks about."""
+    start = time.perf_counter()
+    name = learner.query() if node is None else dataset.graph.names[node]
+    node = dataset.graph.position(name)
+    learner.teach(name, int(dataset.labels[node]))
+    seconds = time.perf_counter() - start
+    known = dataset.labels >= 0
+    accuracy = float(np.mean(learner.predict()[known] == dataset.labels[known]))
+    return Row(len(learner.labelled), node, accuracy, learner.expected_error(), seconds)

@@ -18,6 +18,7 @@ class Field(Protocol):
 
     n_nodes: int
     n_classes: int
+    beta: float
     kernels: Any
     weights: sparse.csr_array  # (n, n) beta W
     label: Ints  # (n,) class number of every node, -1 where not known
@@ -51,9 +52,19 @@ class Field(Protocol):
     def add_class(self) -> None:
         """One more class, of which nothing has been heard."""
 
+    def copy(self) -> Field:
+        """An independent field in the same state."""
 
-def make_field(graph: Graph, n_classes: int, beta: float, engine: str = "auto") -> Field:
-    """The field of a graph without labels, held by the named engine."""
+
+def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Field = "auto") -> Field:
+    """The field of a graph without labels, held by the named engine; a field made before is copied, which is quick."""
+    if not isinstance(engine, str):
+        mine = (graph.n_nodes, n_classes, beta)
+        if (engine.n_nodes, engine.n_classes, engine.beta) != mine or len(engine.unlabelled) < graph.n_nodes:
+            raise SettingError(
+                f"engine is a field made for something else: make it with {mine} nodes, classes and beta."
+            )
+        return engine.copy()
     if engine not in ENGINES:
         raise SettingError(
             f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}.{nearest(engine, ENGINES)}"

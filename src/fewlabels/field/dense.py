@@ -31,7 +31,7 @@ class DenseField:
         if kernels is None:
             from fewlabels.kernels import cpu as kernels
         self.kernels = kernels
-        self.n_nodes, self.n_classes = graph.n_nodes, n_classes
+        self.n_nodes, self.n_classes, self.beta = graph.n_nodes, n_classes, beta
         self.weights = _scaled(graph, beta)
         memory.require(
             8 * self.n_nodes * (self.n_nodes + 4 * n_classes),
@@ -142,11 +142,9 @@ class DenseField:
         self.refreshes += 1
 
     def copy(self) -> DenseField:
-        """An independent field in the same state."""
         twin = object.__new__(DenseField)
-        twin.__dict__ = {
-            name: value.copy() if isinstance(value, np.ndarray) else value for name, value in self.__dict__.items()
-        }
+        for name, value in self.__dict__.items():
+            setattr(twin, name, np.array(value) if isinstance(value, np.ndarray) else value)
         return twin
 
     def _invert(self, part: slice, W: sparse.csr_array, ground: Floats | None) -> Floats:

@@ -1,0 +1,150 @@
+"""Results on disk: a CSV that grows by whole trials, and a JSON that says where they came from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewlabels import __version__
+from fewlabels.errors import FileError
+from fewlabels.experiments.trials import Row
+from fewlabels.whole_file import whole_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ["dataset", "strategy", "trial", "labelled", "node", "accuracy", "expected_error", "seconds"]
+
+Key = tuple[str, int]  # strategy, trial
+
+
+class Results:
+    """The trials of one dataset. A trial is on disk whole or not at all; what is there already is not run again.
+
+    `settings` are what the numbers depend on: results made with others are refused, never mixed.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], name: str, n_rows: int, settings: dict[str, Any]) -> None:
+        self.name, self.n_rows, self.settings = name, n_rows, settings
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot make the folder {folder}: {error.strerror}. Choose another with --out.") from None
+        self.csv, self.json = folder / f"{name}.csv", folder / f"{name}.json"
+        self._trials: dict[Key, list[list[str]]] = {}
+        self._resume()
+
+    @property
+    def done(self) -> set[Key]:
+        return set(self._trials)
+
+    def append(self, strategy: str, trial: int, rows: list[Row]) -> None:
+        """Take in a finished trial; it is on disk when this returns."""
+        lines = [[self.name, strategy, str(trial), *(repr(value) for value in vars(row).values())] for row in rows]
+        with self.csv.open("a", encoding="utf-8", newline="") as file:
+            file.write(_as_text(lines))
+            file.flush()
+            os.fsync(file.fileno())
+        self._trials[strategy, trial] = lines
+
+    def finish(self) -> None:
+        """Put the trials in order, so that equal runs leave equal files, and note when they were done."""
+        self._write()
+        note = json.loads(self.json.read_text(encoding="utf-8"))
+        note["finished"] = _now()
+        self._note(note)
+
+    def frame(self) -> pd.DataFrame:
+        """All rows so far, their numbers to the last digit."""
+        return _frame([line for key in sorted(self._trials) for line in self._trials[key]])
+
+    def _resume(self) -> None:
+        if self.csv.exists() and not self.json.exists():
+            raise FileError(f"{self.csv} is there without {self.json.name}, which says how it was made. Move it away.")
+        if self.json.exists():
+            try:
+                found = json.loads(self.json.read_text(encoding="utf-8"))["settings"]
+            except (ValueError, KeyError, TypeError):
+                raise FileError(
+                    f"{self.json} is not a note on results. Move it away or choose another --out."
+                ) from None
+            for key, value in self.settings.items():
+                if found.get(key) != value:
+                    raise FileError(
+                        f"{self.csv} was made with {key} = {found.get(key)!r}, not {value!r}. "
+                        "Choose another --out, or move it away."
+                    )
+        else:
+            self._note({"settings": self.settings, **provenance(), "started": _now()})
+        if self.csv.exists():
+            self._trials = _whole_trials(self.csv, self.n_rows)
+        self._write()
+
+    def _write(self) -> None:
+        lines = [line for key in sorted(self._trials) for line in self._trials[key]]
+        with whole_file(self.csv) as draft:
+            draft.write_text(_as_text([COLUMNS, *lines]), encoding="utf-8")
+
+    def _note(self, content: dict[str, Any]) -> None:
+        with whole_file(self.json) as draft:
+            draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _frame(lines: list[list[str]]) -> pd.DataFrame:
+    import pandas as pd
+
+    types = dict.fromkeys(COLUMNS[:2], str) | dict.fromkeys(COLUMNS[2:5], int) | dict.fromkeys(COLUMNS[5:], float)
+    return pd.DataFrame({name: [types[name](line[k]) for line in lines] for k, name in enumerate(COLUMNS)})
+
+
+def provenance() -> dict[str, Any]:
+    """The version, the commit it was run from where there is one, and the machine."""
+    here = Path(__file__).parent
+    git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False)
+    return {
+        "version": __version__,
+        "commit": git.stdout.strip() or None,
+        "machine": {"processor": _processor(), "cores": os.cpu_count(), "system": platform.platform()},
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def _whole_trials(path: Path, n_rows: int) -> dict[Key, list[list[str]]]:
+    """The trials whose every row is there; the last may have been cut short by a kill."""
+    trials: dict[Key, list[list[str]]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file))
+    if lines and lines[0] != COLUMNS:
+        raise FileError(f"{path} does not hold results: its columns are {', '.join(lines[0])}. Move it away.")
+    for line in lines[1:]:
+        if len(line) == len(COLUMNS) and line[2].isdigit():
+            trials.setdefault((line[1], int(line[2])), []).append(line)
+    return {
+        key: rows for key, rows in trials.items() if [row[3] for row in rows] == [str(k + 1) for k in range(n_rows)]
+    }
+
+
+def _as_text(lines: list[list[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,32 @@
+"""A dataset from the user's own labelled files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from fewlabels.errors import FileError
+from fewlabels.experiments.datasets import Dataset
+from fewlabels.graph import Graph
+from fewlabels.tables import read_edges, read_features, read_labels
+
+
+def read_dataset(
+    path: str | os.PathLike[str], labels: str | os.PathLike[str] | None, label_column: str, n_neighbors: int
+) -> Dataset:
+    """Edges with a labels file, or features with a label column, made into a graph by nearest neighbours."""
+    name = Path(path).stem
+    if labels is not None:
+        graph = read_edges(path)
+        found = read_labels(labels, graph)
+        text = [found.get(str(node), "") for node in graph.names]
+    else:
+        X, text = read_features(path, label_column)
+        graph = Graph.from_features(X, min(n_neighbors, len(X) - 1))
+    classes = sorted(set(text) - {""})
+    if len(classes) < 2:
+        raise FileError(f"{labels or path} holds {len(classes)} class(es): a comparison needs at least two.")
+    number = {label: k for k, label in enumerate(classes)} | {"": -1}
+    return Dataset(name, graph, np.array([number[label] for label in text]), tuple(classes))

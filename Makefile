@@ -31,7 +31,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/batches.py
 
 reproduce: $(INSTALLED)
-	$(BIN)/fewlabels reproduce figure-1
+	$(BIN)/fewlabels reproduce all
 
 # The pictures of the README, made by the code as it is.
 pictures: $(INSTALLED)

@@ -27,7 +27,8 @@ lint: $(INSTALLED)
 
 # Speed on this machine, as ratios; correctness is checked first.
 bench: $(INSTALLED)
-	$(BIN)/python benchmarks/lookahead.py
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/fewlabels bench --out speed.json
 	$(BIN)/python benchmarks/batches.py
 
 reproduce: $(INSTALLED)

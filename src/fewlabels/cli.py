@@ -38,9 +38,6 @@ def main() -> None:
     except FewlabelsError as error:
         print(f"fewlabels: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("fewlabels: stopped. What was finished is kept; the same command goes on from there.", file=sys.stderr)
-        sys.exit(130)
 
 
 @app.callback(invoke_without_command=True)
@@ -291,6 +288,42 @@ def compare(
     console.print(f"{advice} Curves and tables: {out / 'report.html'}", highlight=False)
 
 
+@app.command()
+def bench(
+    cases: Annotated[str | None, typer.Option(help="Some of the cases, as a,b; without it, all.")] = None,
+    growth: Annotated[bool, typer.Option(help="Also time the look-ahead at growing sizes.")] = True,
+    out: Annotated[Path | None, typer.Option(help="JSON to write: the figures, the machine, the commit.")] = None,
+) -> None:
+    """Measure speed on this machine, as ratios to rivals in the same run; what is not right is not timed.
+
+    Example: **fewlabels bench --cases tsa-round,set-up**
+    """
+    from fewlabels.benchmarks import cases as menu
+    from fewlabels.benchmarks.run import run_cases, write
+
+    table = Table("case", "ms", "rival", "rival's ms", "ratio", "no less than")
+    timings = []
+    names = _names(cases) or tuple(menu.CASES)
+    with console.status("Checking and timing") as status:
+        for name, found in zip(names, run_cases(names), strict=True):
+            status.update(f"Checked and timed {name}")
+            if isinstance(found, str):
+                console.print(found, highlight=False)
+                continue
+            timings.append(found)
+            ours, theirs = f"{found.seconds * 1e3:.3g}", f"{found.rival_seconds * 1e3:.3g}"
+            table.add_row(found.case, ours, found.rival, theirs, f"{found.ratio:.1f}", found.floor)
+        sizes = menu.growth() if growth else []
+    console.print(table)
+    if sizes:
+        grown = Table("n", "ms", "ns a pair and class", title="TSA look-ahead, 7 classes, 50 labels")
+        for n, seconds in sizes:
+            grown.add_row(f"{n:,}", f"{seconds * 1e3:.3g}", f"{seconds / n**2 / 7 * 1e9:.2f}")
+        console.print(grown)
+    if out:
+        write(out, timings, sizes)
+
+
 def _run(plan: Plan, out: Path, jobs: int, cluster: str | None) -> pd.DataFrame:
     """Run the plan with a bar for every curve."""
     from fewlabels.experiments.runner import run
@@ -298,7 +331,12 @@ def _run(plan: Plan, out: Path, jobs: int, cluster: str | None) -> pd.DataFrame:
     columns = TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=console) as progress:
         bars = {s: progress.add_task(f"{plan.name} {s}", total=plan.trials) for s in plan.strategies}
-        return run(plan, out, jobs, cluster, lambda strategy: progress.advance(bars[strategy]))
+        try:
+            return run(plan, out, jobs, cluster, lambda strategy: progress.advance(bars[strategy]))
+        except KeyboardInterrupt:
+            progress.stop()
+            print("fewlabels: stopped. Finished trials are kept; the same command goes on from there.", file=sys.stderr)
+            raise typer.Exit(130) from None
 
 
 def _names(listed: str | None) -> tuple[str, ...] | None:

@@ -106,6 +106,22 @@ def test_a_killed_run_resumes_to_the_same_numbers_as_an_uninterrupted_one(tmp_pa
     pd.testing.assert_frame_equal(numbers(resumed), numbers(whole), check_exact=True)
 
 
+def test_ctrl_c_keeps_what_is_finished_and_says_so(tmp_path):
+    command = [sys.executable, "-m", "fewlabels", "reproduce", "box", "--strategies", "tsa", "--trials", "400"]
+    started = subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    path = tmp_path / "box.csv"
+    while started.poll() is None and not (path.exists() and len(path.read_text().splitlines()) > 60):
+        time.sleep(0.01)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "stopped. Finished trials are kept" in said
+    assert "Traceback" not in said
+    assert len(path.read_text().splitlines()) > 50
+
+
 def test_trials_on_a_dask_cluster_of_two_processes_give_the_same_numbers(tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(

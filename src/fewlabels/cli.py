@@ -223,7 +223,7 @@ def _reproduced(plans: list[Plan], out: Path, jobs: int, cluster: str | None) ->
             table.add_row(name, "yes" if claim.holds else "no", f"“{claim.sentence}” {claim.figures}")
     if "box" in rows:
         save(draw_box(box), out / "box-labels.png", out / "box-labels.svg")
-    if len(rows) > 1:
+    if set(rows) == set(paper.LABELS):
         save(draw_figure_2(rows, box), out / "figure-2.png", out / "figure-2.svg")
     report.write(out / "report.html", report.paper_report(rows, box))
     console.print(table)

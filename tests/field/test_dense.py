@@ -1,5 +1,6 @@
 """The dense field is what the definitions say it is, after any answers and any taking back."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -9,6 +10,7 @@ from graphs import in_pieces, random_labels, random_weights
 
 from fewlabels import memory
 from fewlabels.errors import GraphError, MemoryNeededError
+from fewlabels.field import inverse
 from fewlabels.field.dense import DenseField
 from fewlabels.graph import Graph
 
@@ -155,6 +157,16 @@ def test_setting_up_takes_one_matrix():
     finally:
         tracemalloc.stop()
     assert peak < 1.2 * 8 * n * n
+
+
+def test_a_long_set_up_is_announced_with_the_time_it_takes(capsys, monkeypatch):
+    inverse.announce(2999)
+    assert capsys.readouterr().err == ""
+    inverse.announce(40_000)  # 6.4e13 operations: no machine does that in two seconds
+    assert re.fullmatch(r"fewlabels: setting up 40,000 nodes, about \d+ s\n", capsys.readouterr().err)
+    monkeypatch.setattr(inverse, "announce", lambda m: print("asked about", m))
+    DenseField(Graph.from_edges([0, 1], [1, 2]), 2)
+    assert capsys.readouterr().out == "asked about 3\n"
 
 
 def test_a_graph_too_large_for_the_memory_is_refused_with_the_numbers(monkeypatch):

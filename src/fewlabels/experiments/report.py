@@ -27,7 +27,7 @@ class Table:
     columns: list[str]
     rows: list[list[Any]]
     folded: bool = False
-    text: bool = False  # cells hold words: align them left
+    words: bool = False  # cells hold words: align them left
 
 
 @dataclass
@@ -39,7 +39,9 @@ class Section:
 
 def paper_report(rows: dict[str, pd.DataFrame], box: Dataset) -> str:
     """The reproduction: all of Figure 2, then per dataset the verdict on every curve and sentence, and the numbers."""
-    sections = [Section("Figure 2", [_picture(draw_figure_2(rows, box), "All of Figure 2, ours over the paper's")])]
+    sections = []
+    if set(rows) == set(paper.LABELS):
+        sections.append(Section("Figure 2", [_picture(draw_figure_2(rows, box), "Figure 2, ours over the paper's")]))
     for name, mine in rows.items():
         section = Section(name, [_picture(draw_curves(mine, name), f"Accuracy on {name}")])
         if name == "box":
@@ -50,7 +52,9 @@ def paper_report(rows: dict[str, pd.DataFrame], box: Dataset) -> str:
         claims = paper.claims(name, mine)
         if claims:
             told = [[claim.sentence, claim.holds, claim.figures] for claim in claims]
-            section.tables.append(Table("What the paper says of it", ["sentence", "holds", "figures"], told, text=True))
+            section.tables.append(
+                Table("What the paper says of it", ["sentence", "holds", "figures"], told, words=True)
+            )
         section.tables += [_numbers(comparison) for comparison in comparisons]
         sections.append(section)
     lead = "Curves of Jun & Nowak 2016, made again from scratch: ours with standard errors, the published ones dashed."
@@ -113,7 +117,7 @@ def _verdicts(comparisons: list[paper.Comparison]) -> Table:
     for comparison in comparisons:
         agrees, why = comparison.verdict
         lines.append([comparison.strategy, agrees, why])
-    return Table("Our curve and the paper's", ["strategy", "agree", "by"], lines, text=True)
+    return Table("Our curve and the paper's", ["strategy", "agree", "by"], lines, words=True)
 
 
 def _numbers(comparison: paper.Comparison) -> Table:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+import time
+from typing import Any, TextIO
 
 import numpy as np
 from scipy import sparse
@@ -10,6 +12,7 @@ from scipy.linalg import lapack
 
 from fewlabels.kernels.reference import EPS, Floats
 
+ANNOUNCE_FROM = 3000  # no machine needs two seconds for less
 TOLERANCE = 1e-9  # expected relative error of a Cholesky inverse above which bordering takes its place
 
 
@@ -50,8 +53,21 @@ def pseudo_inverse(out: Floats, W: sparse.csr_array, kernels: Any) -> Floats:
     return np.concatenate([[error.max()], error])
 
 
+def announce(m: int, file: TextIO | None = None) -> None:
+    """A line on standard error before an inverse of m x m that takes more than two seconds, with the time to expect."""
+    if m < ANNOUNCE_FROM:
+        return
+    probe = np.ones((1000, 1000))
+    start = time.perf_counter()
+    probe @ probe
+    seconds = m**3 / (2e9 / (time.perf_counter() - start))  # an inverse takes m^3 operations, the probe 2e9
+    if seconds > 2:
+        print(f"fewlabels: setting up {m:,} nodes, about {seconds:.0f} s", file=file or sys.stderr, flush=True)
+
+
 def cholesky_inverse(A: Floats) -> bool:
     """Replace a symmetric C-ordered A by its inverse; False, and A spoilt, when rounding leaves A indefinite."""
+    announce(len(A))
     factor, failed = lapack.dpotrf(A.T, lower=0, overwrite_a=1, clean=0)  # A.T is Fortran-ordered: no copy
     if failed:
         return False

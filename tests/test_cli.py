@@ -39,6 +39,16 @@ def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
     assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
 
 
+def test_suggest_prints_any_node_name_whole_and_as_it_is(tmp_path):
+    names = ["[red]x", "[/b]y", "https://example.org/" + "a/very/long/path/" * 8, "Zoë, “quoted”"]
+    table = pd.DataFrame({"source": names[:-1], "target": names[1:]})
+    table.to_csv(tmp_path / "edges.csv", index=False)
+    done = run("suggest", "--edges", "edges.csv", "--classes", "[a],[/b]", "-n", "4", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in names:
+        assert f" {name} " in done.stdout
+
+
 def test_suggest_starts_from_no_label_at_all(folder):
     (folder / "labels.csv").write_text("node,label\n")
     for labels in ([], ["--labels", "labels.csv"]):
@@ -131,7 +141,7 @@ def test_compare_takes_rows_of_numbers_with_a_label_column(tmp_path):
         ("x,label\n1,a\n2,a\n", "holds 1 class(es): a comparison needs at least two"),
         ("x,kind\n1,a\n2,b\n", "has no column 'label'"),
         ("word,label\nu,a\nv,b\n", "has no column of numbers beside 'label'"),
-        ("x,label\n1,a\n2,b\n?,a\n", "line 4: column 'x' holds no number"),
+        ("x,label\n1,a\n2,b\n?,a\n", "row 3: column 'x' holds no number"),
     ],
 )
 def test_compare_says_what_is_wrong_with_a_table(tmp_path, content, sentence):

@@ -111,7 +111,8 @@ def test_another_file_is_refused(tmp_path, content, sentence):
 
 
 @pytest.mark.parametrize(
-    "event", [{"do": "explode", "node": 1}, {"do": "teach", "node": 99, "label": "x"}, {"node": 1}]
+    "event",
+    [{"do": "explode", "node": 1}, {"do": "teach", "node": 99, "label": "x"}, {"do": "skip", "node": -1}, {"node": 1}],
 )
 def test_a_record_that_makes_no_sense_is_refused(taught, tmp_path, event):
     path = tmp_path / "log.jsonl"
@@ -132,10 +133,22 @@ def test_a_broken_line_in_the_middle_is_refused(taught, tmp_path):
 
 
 def test_classes_a_journal_cannot_hold_are_refused(tmp_path):
-    learner = fl.ActiveLearner(GRAPH, [("a", 1), frozenset()])
-    with pytest.raises(FileError, match="Classes in a journal are text, numbers"):
-        learner.save(tmp_path / "log.jsonl")
-    assert not list(tmp_path.iterdir())
+    for classes, sentence in (([1, frozenset()], "Classes in a journal are text"), ([("a", 1), "b"], "come back as")):
+        with pytest.raises(FileError, match=sentence):
+            fl.ActiveLearner(GRAPH, classes).save(tmp_path / "log.jsonl")
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_save_keeps_the_files_mode_and_follows_a_link(taught, tmp_path):
+    path, link = tmp_path / "log.jsonl", tmp_path / "link.jsonl"
+    taught.save(path)
+    path.chmod(0o600)
+    link.symlink_to(path)
+    taught.teach(taught.query(), "x")
+    taught.save(link)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(path.read_text().splitlines()) == 12
 
 
 def test_missing_files_and_folders_get_a_sentence(taught, tmp_path):

@@ -5,7 +5,7 @@ from graphs import in_pieces, random_weights
 
 import fewlabels as fl
 from fewlabels.errors import FewlabelsError, LabelError, NodeError, QueryError, SettingError
-from fewlabels.field import dense
+from fewlabels.field import dense, make_field
 from fewlabels.kernels import reference
 
 PATH = fl.Graph.from_edges(range(6), range(1, 7))
@@ -40,7 +40,10 @@ def test_unreached_components_are_named_and_uniform_not_silently_the_first_class
     assert ours.unreached == [3, 4]
 
 
-@pytest.mark.parametrize("classes", [["cat", "dog"], [3, 7], [0.5, 2.0], [True, False], ["x", 3], [("a", 1), ("b", 2)]])
+@pytest.mark.parametrize(
+    "classes",
+    [["cat", "dog"], [3, 7], [0.5, 2.0], [True, False], ["x", 3], [("a", 1), ("b", 2)], [2**63 + 1, -1], ["a", "a\0"]],
+)
 def test_labels_of_any_hashable_type(classes):
     ours = learner(classes=classes)
     ours.teach([0, 6], classes)
@@ -242,6 +245,35 @@ class TestBatches:
             ours.query(7)
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_a_batch_that_is_interrupted_leaves_the_learner_as_it_was(error):
+    class FailsLater:
+        calls = 0
+
+        def cost(self, field):
+            self.calls += 1
+            if self.calls == 3:
+                raise error
+            return field.unlabelled.astype(float)
+
+    ours = learner(strategy=FailsLater())
+    ours.teach(0, "a")
+    before = ours.predict_proba()
+    with pytest.raises(error):
+        ours.query(5)
+    np.testing.assert_allclose(ours.predict_proba(), before, atol=1e-12)
+    ours.teach([1, 2, 3], ["a", "b", "b"])
+
+
+def test_a_field_of_another_graph_is_refused_as_engine():
+    other = make_field(fl.Graph.from_edges([0] * 6, range(1, 7)), 2, 1.0)
+    with pytest.raises(SettingError, match="a field of another graph"):
+        learner(beta=1.0, engine=other)
+    mine = make_field(PATH, 2, 1.0)
+    learner(beta=1.0, engine=mine).teach(0, "a")
+    assert len(mine.unlabelled) == 7
+
+
 class TestNames:
     def test_a_named_graph_takes_and_gives_names(self):
         ours = learner(fl.Graph.from_networkx(nx.path_graph("pqrstuv")))
@@ -290,6 +322,7 @@ def test_settings_that_cannot_be_used_get_a_sentence(options, sentence):
         (lambda ours: ours.teach(1.5, "a"), NodeError, "1.5 is not a whole number"),
         (lambda ours: ours.teach([0, 1], "a"), LabelError, "2 nodes and the single label 'a'"),
         (lambda ours: ours.teach([0, 1], ["a"]), LabelError, "2 nodes and 1 labels"),
+        (lambda ours: ours.teach([0, 1], {"a", "b"}), LabelError, "give a list of labels"),
         (lambda ours: ours.add_class("a"), SettingError, "'a' is there twice"),
         (lambda ours: ours.query(0), QueryError, "at least 1"),
         (lambda ours: ours.query(1.5), QueryError, "whole number"),

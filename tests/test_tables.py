@@ -26,15 +26,24 @@ def test_parquet_numbers_meet_csv_text(tmp_path):
     assert read_labels(tmp_path / "labels.csv", graph) == {"30": "x"}
 
 
+def test_missing_labels_in_parquet_leave_numbers_whole(tmp_path):
+    pd.DataFrame({"source": [1.0, 2.0], "target": [2, 30]}).to_parquet(tmp_path / "edges.parquet")
+    graph = read_edges(tmp_path / "edges.parquet")
+    for label in ([0, 1, None], pd.array([0, 1, None], dtype="Int64")):
+        pd.DataFrame({"node": [1, 30, 2], "label": label}).to_parquet(tmp_path / "labels.parquet")
+        assert read_labels(tmp_path / "labels.parquet", graph) == {"1": "0", "30": "1"}
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
         ("e.csv", "", "is empty: its first line must name the columns source, target"),
         ("e.csv", "source,target\n", "holds no edges"),
+        ("e.csv", "source,target\na,b,1\nb,c,1\n", "rows with more cells than its header"),
         ("e.csv", "from,to\na,b\n", "has no column 'source': its columns are from, to"),
-        ("e.csv", "source,target,weight\na,b,heavy\n", "line 2: the weight 'heavy' is not a number"),
-        ("e.csv", "source,target,weight\na,b,1\nb,c,-2\n", "line 3: the weight '-2' is not a number >= 0"),
-        ("e.csv", "source,target\na,b\n,c\n", "line 3: 'source' is empty"),
+        ("e.csv", "source,target,weight\na,b,heavy\n", "row 1: the weight 'heavy' is not a number"),
+        ("e.csv", "source,target,weight\na,b,1\nb,c,-2\n", "row 2: the weight '-2' is not a number >= 0"),
+        ("e.csv", "source,target\na,b\n,c\n", "row 2: 'source' is empty"),
         ("e.csv", 'source,target\na,"b\n', "cannot be read as CSV"),
         ("e.parquet", "no parquet", "cannot be read as PARQUET"),
         ("e.txt", "source target", "ends in '.txt': give a .csv, .tsv or .parquet"),
@@ -49,8 +58,8 @@ def test_edges_that_cannot_be_read_get_a_sentence(tmp_path, name, content, sente
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("node,label\nz,x\n", "line 2: no edge names the node 'z'"),
-        ("node,label\na,x\na,y\n", "line 3: node 'a' is 'y' here and 'x' above"),
+        ("node,label\nz,x\n", "row 1: no edge names the node 'z'"),
+        ("node,label\na,x\na,y\n", "row 2: node 'a' is 'y' here and 'x' above"),
         ("id,label\na,x\n", "has no column 'node'"),
     ],
 )

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from fewlabels.experiments.runner import Plan
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-console = Console()
+console = Console(  # names of nodes and files are printed as they are, and whole where nobody sees a line's end
+    markup=False, highlight=False, width=None if sys.stdout.isatty() else 500
+)
 
 MENU = ", ".join(STRATEGIES)
 Seed = Annotated[int, typer.Option(help="Fixes every random draw; the same seed gives the same questions.", min=0)]
@@ -99,8 +101,7 @@ def demo(
     save(draw_demo(rows, dataset), out)
     console.print(
         f"{sum(row.seconds for row in rows) / len(rows) * 1000:.0f} ms a question. "
-        f"The asked digits and the curve: {out}",
-        highlight=False,
+        f"The asked digits and the curve: {out}"
     )
 
 
@@ -140,8 +141,7 @@ def suggest(
         gains, chances = learner.gains(), learner.predict_proba()
     console.print(
         f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(known)} labelled; expected error "
-        f"{learner.expected_error():.4f}",
-        highlight=False,
+        f"{learner.expected_error():.4f}"
     )
     if unreached := learner.unreached:
         console.print(
@@ -165,7 +165,7 @@ def suggest(
         console.print(table)
     if out:
         write_predictions(out, learner)
-        console.print(f"Predictions of all nodes: {out}", highlight=False)
+        console.print(f"Predictions of all nodes: {out}")
 
 
 @app.command()
@@ -227,7 +227,7 @@ def _reproduced(plans: list[Plan], out: Path, jobs: int, cluster: str | None) ->
         save(draw_figure_2(rows, box), out / "figure-2.png", out / "figure-2.svg")
     report.write(out / "report.html", report.paper_report(rows, box))
     console.print(table)
-    console.print(f"Every figure and number: {out / 'report.html'}", highlight=False)
+    console.print(f"Every figure and number: {out / 'report.html'}")
 
 
 def _figure_1() -> None:
@@ -266,8 +266,8 @@ def compare(
     """
     from fewlabels.experiments import report
     from fewlabels.experiments.figures import draw_curves, save
-    from fewlabels.experiments.paper import always
     from fewlabels.experiments.runner import Plan
+    from fewlabels.experiments.trials import Always
     from fewlabels.experiments.user_data import read_dataset
 
     dataset = read_dataset(data, labels, label_column, neighbors)
@@ -275,7 +275,7 @@ def compare(
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
     )
-    plan = Plan(dataset.name, always(dataset), _names(strategies) or (), n_labels, trials, seed, _number(beta))
+    plan = Plan(dataset.name, Always(dataset), _names(strategies) or (), n_labels, trials, seed, _number(beta))
     rows = _run(plan, out, jobs, cluster)
     save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")
     for found in (report.areas(rows), report.differences(rows)):
@@ -285,7 +285,7 @@ def compare(
         console.print(table)
     advice = report.advice(rows)
     report.write(out / "report.html", report.comparison_report(dataset.name, rows, advice))
-    console.print(f"{advice} Curves and tables: {out / 'report.html'}", highlight=False)
+    console.print(f"{advice} Curves and tables: {out / 'report.html'}")
 
 
 @app.command()
@@ -308,7 +308,7 @@ def bench(
         for name, found in zip(names, run_cases(names), strict=True):
             status.update(f"Checked and timed {name}")
             if isinstance(found, str):
-                console.print(found, highlight=False)
+                console.print(found)
                 continue
             timings.append(found)
             ours, theirs = f"{found.seconds * 1e3:.3g}", f"{found.rival_seconds * 1e3:.3g}"

@@ -6,6 +6,7 @@ import hashlib
 import operator
 import warnings
 from collections.abc import Hashable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from fewlabels.errors import GraphError, NodeError, nearest
 from fewlabels.neighbors import knn_weights
 
 LIGHTEST, HEAVIEST = 1e-100, 1e100  # sums and squares of weights between them stay finite
+MOST_NODES = 2**31 - 1
 SYMMETRY = 1e-9  # two directions of an edge agree when they differ by less than this share
 
 
@@ -39,7 +41,7 @@ class Graph:
         self.weights: sparse.csr_array = _checked(weights)
         self.names: Sequence[Hashable] = range(self.n_nodes)
         self._position: dict[Hashable, int] | None = None
-        if names is not None:
+        if names is not None and list(names) != list(range(self.n_nodes)):
             self._name(list(names))
 
     @classmethod
@@ -129,7 +131,7 @@ class Graph:
             except TypeError:
                 raise NodeError(f"node {node!r} cannot be looked up: give one node name.") from None
             except KeyError:
-                if self._has_integer_names or not is_whole(node):
+                if self._has_numbers or not is_whole(node):
                     hint = nearest(node, self.names) if isinstance(node, str) else ""
                     raise NodeError(
                         f"there is no node {node!r} in this graph of {self.n_nodes} named nodes.{hint}"
@@ -142,7 +144,7 @@ class Graph:
         return number
 
     def fingerprint(self) -> str:
-        """SHA-256 of nodes, edges, weights and names: equal graphs have equal fingerprints."""
+        """SHA-256 of nodes, edges, weights and names."""
         digest = hashlib.sha256(f"graph of {self.n_nodes}".encode())
         for array, dtype in ((self.weights.indptr, "<i8"), (self.weights.indices, "<i8"), (self.weights.data, "<f8")):
             digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
@@ -165,7 +167,7 @@ class Graph:
             twice = next(name for k, name in enumerate(names) if self._position[name] != k)
             raise GraphError(f"the name {twice!r} stands for more than one node: give every node a name of its own.")
         self.names = names
-        self._has_integer_names = any(is_whole(name) for name in names)
+        self._has_numbers = any(isinstance(name, Number) for name in names)
 
 
 def _checked(weights: Any) -> sparse.csr_array:
@@ -274,13 +276,13 @@ def _node_numbers(what: str, values: ArrayLike) -> NDArray[np.int64]:
             f"{what} holds {array[0]!r}, not a whole number: "
             "number the nodes from 0, or pass node names in a file or a networkx graph."
         )
-    if array.size and (array.min() < 0 or int(array.max()) > np.iinfo(np.int32).max):
+    if array.size and (array.min() < 0 or int(array.max()) >= MOST_NODES):
         wrong = array.min() if array.min() < 0 else array.max()
-        raise GraphError(f"{what} holds {wrong}: node numbers run from 0 to {np.iinfo(np.int32).max}.")
+        raise GraphError(f"{what} holds {wrong}: node numbers run from 0 to {MOST_NODES - 1}.")
     return array.astype(np.int64)
 
 
 def _count(n_nodes: Any) -> int:
-    if not is_whole(n_nodes) or operator.index(n_nodes) < 1:
-        raise GraphError(f"n_nodes is {n_nodes!r}: give a whole number of at least 1.")
+    if not is_whole(n_nodes) or not 1 <= operator.index(n_nodes) <= MOST_NODES:
+        raise GraphError(f"n_nodes is {n_nodes!r}: give a whole number from 1 to {MOST_NODES}.")
     return operator.index(n_nodes)

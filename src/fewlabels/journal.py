@@ -26,6 +26,8 @@ def write(path: str | os.PathLike[str], header: Record, events: list[Record]) ->
         raise FileError(
             f"{path} was not written: {error}. Classes in a journal are text, numbers or true/false; rename the others."
         ) from None
+    if [json.loads(line) for line in text.splitlines()] != records:
+        raise FileError(f"{path} was not written: a class would come back as something else. Use text or numbers.")
     old = _records(path) if path.exists() else []
     if records[: len(old)] != old:
         raise FileError(

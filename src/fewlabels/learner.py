@@ -17,7 +17,7 @@ from fewlabels.errors import FileError, LabelError, QueryError, SettingError, ne
 from fewlabels.field import Field, make_field
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
-from fewlabels.marginals import propagated, two_step_marginals
+from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.strategies import Strategy, cost_of, lowest, make_strategy
 
@@ -166,6 +166,7 @@ class ActiveLearner:
             )
         rng = np.random.default_rng([self._seed, len(self._events)])
         chosen: list[int] = []
+        supposed: list[int] = []  # nodes of the batch that the field takes as answered for now
         try:
             while True:
                 cost = self._at_nodes(cost_of(self._strategy, self._field)) if chosen else self.costs()
@@ -174,10 +175,11 @@ class ActiveLearner:
                 if len(chosen) == wanted:
                     break
                 place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
-                guess = propagated(two_step_marginals(self._field)[[place]])[0]
+                guess = largest(two_step_marginals(self._field)[[place]])[0]
                 self._field.observe(chosen[-1], int(guess))
+                supposed.append(chosen[-1])
         finally:
-            for node in reversed(chosen[:-1]):
+            for node in reversed(supposed):
                 self._field.forget(node)
         names = [self.graph.names[node] for node in chosen]
         return names[0] if k is None else names
@@ -189,13 +191,16 @@ class ActiveLearner:
         return self._cost.copy()
 
     def gains(self) -> Floats:
-        """(n,) drop in the expected error, by TSA marginals, that asking each node promises; NaN as in `costs`."""
+        """(n,) drop in the expected error, by TSA marginals, that asking each node promises; NaN as in `costs`.
+
+        It may be negative: an answer can reveal that others are less certain than they seemed.
+        """
         return self.expected_error() - self._at_nodes(two_step_lookahead(self._field))
 
     def predict(self) -> NDArray[Any]:
         """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
         number = np.zeros(self.graph.n_nodes, dtype=np.int64)
-        number[self._field.unlabelled] = propagated(self._field.h)
+        number[self._field.unlabelled] = largest(self._field.h)
         number[list(self._labels)] = list(self._labels.values())
         return _as_array(self._classes)[number]
 
@@ -218,7 +223,7 @@ class ActiveLearner:
     def load(cls, path: str | os.PathLike[str], graph: Graph, strategy: Strategy | None = None) -> ActiveLearner:
         """Replay a saved learner on its graph: the same state and the same next question.
 
-        A strategy that was not on the menu is not in the file: pass it again.
+        A strategy of one's own is not in the file: pass it again. One passed here counts for this session only.
         """
         header, events = journal.read(path)
         if header.get("graph") != graph.fingerprint():
@@ -246,7 +251,9 @@ class ActiveLearner:
         do = event["do"]
         if do == "add_class":
             return self.add_class(event["label"])
-        node = self.graph.names[range(self.graph.n_nodes)[event["node"]]]
+        if event["node"] < 0:
+            raise IndexError("negative node number")
+        node = self.graph.names[event["node"]]
         if do == "teach":
             return self.teach(node, event["label"])
         return {"forget": self.forget, "skip": self.skip}[do](node)
@@ -271,7 +278,7 @@ class ActiveLearner:
         if not several:
             return [self.graph.position(node)], [label]
         nodes = list(node)
-        if isinstance(label, str) or not hasattr(label, "__len__"):
+        if not isinstance(label, (list, tuple, range)) and getattr(label, "ndim", 0) != 1:
             raise LabelError(
                 f"{len(nodes)} nodes and the single label {label!r}: give a list of labels, one for every node."
             )
@@ -282,7 +289,7 @@ class ActiveLearner:
     def _class_number(self, label: Any) -> int:
         try:
             return self._classes.index(label)
-        except ValueError:
+        except (ValueError, TypeError):
             hint = nearest(label, self._classes)
             raise LabelError(
                 f"{label!r} is not one of the classes {_listed(self._classes)}.{hint} Add it with add_class({label!r})."
@@ -332,7 +339,9 @@ def _seed(random_state: Any) -> int:
 def _as_array(classes: list[Hashable]) -> NDArray[Any]:
     """The classes as an array of their common plain type, or of objects."""
     if len({type(c) for c in classes}) == 1 and isinstance(classes[0], (str, bool, int, float)):
-        return np.array(classes)
+        plain = np.array(classes)
+        if plain.tolist() == classes:  # not so for whole numbers past 64 bits, or text that ends in NUL
+            return plain
     array = np.empty(len(classes), dtype=object)
     array[:] = classes
     return array

@@ -1,4 +1,4 @@
-"""Marginals: the chance of each class at each unlabelled node, and the class label propagation predicts there."""
+"""Marginals: the chance of each class at each unlabelled node, and the class with the most of it."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def markov_field(field: Field) -> tuple[Tree, Floats]:
     return tree_of(rows[:, field.unlabelled]), pull
 
 
-def propagated(h: Floats) -> Ints:
-    """(u,) class with the largest h; on a tie the class listed first."""
-    return np.argmax(h >= h.max(axis=1, keepdims=True, initial=-np.inf) - TIE, axis=1)
+def largest(values: Floats) -> Ints:
+    """(u,) class with the largest value in each row, h or chance; on a tie the class listed first."""
+    return np.argmax(values >= values.max(axis=1, keepdims=True, initial=-np.inf) - TIE, axis=1)

@@ -32,9 +32,10 @@ def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str) -> sparse.cs
     n = X.shape[0]
     if not is_whole(n_neighbors) or not 1 <= n_neighbors < n:
         raise GraphError(f"n_neighbors is {n_neighbors!r} for {n} points: give a whole number from 1 to {n - 1}.")
+    n_neighbors = int(n_neighbors)
     if metric == "cosine":
         X = _unit_rows(X)  # neighbours on the unit sphere are the cosine neighbours
-    finder = NearestNeighbors(n_neighbors=int(n_neighbors)).fit(X)
+    finder = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
     distance, neighbor = finder.kneighbors()  # (n, k) each, the point itself left out
     tie = np.ones_like(distance)
     if weight == "gaussian":

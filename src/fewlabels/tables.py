@@ -47,6 +47,8 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
         raise FileError(
             f"{path} cannot be read as {kind[1:].upper()}: {reason}. Mend the file or save it again."
         ) from None
+    if not isinstance(table.index, pd.RangeIndex):
+        raise FileError(f"{path} has rows with more cells than its header names columns. Mend the header or the rows.")
     missing = [c for c in columns if c not in table.columns]
     if missing:
         hint = nearest(missing[0], table.columns)
@@ -72,30 +74,30 @@ def read_edges(path: str | os.PathLike[str]) -> Graph:
         bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
         if len(bad):
             raise FileError(
-                f"{path}, line {bad[0] + 2}: the weight {table['weight'].iloc[bad[0]]!r} is not a number >= 0. "
-                "Mend that line."
+                f"{path}, row {bad[0] + 1}: the weight {table['weight'].iloc[bad[0]]!r} is not a number >= 0. "
+                "Mend that row."
             )
     source, target = np.split(numbers, 2)
     return Graph.from_edges(source, target, weight, n_nodes=len(names), names=list(names))
 
 
 def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[str, str]:
-    """{node: label} from a table with columns node and label; lines without a label are left out."""
+    """{node: label} from a table with columns node and label; rows without a label are left out."""
     table = read_table(path, ["node", "label"])
     nodes, labels = _text(path, table, ["node", "label"], may_be_empty="label")
     known = set(graph.names)
     found: dict[str, str] = {}
-    for line, (node, label) in enumerate(zip(nodes, labels, strict=True), start=2):
+    for row, (node, label) in enumerate(zip(nodes, labels, strict=True), start=1):
         if not label:
             continue
         if node not in known:
             raise FileError(
-                f"{path}, line {line}: no edge names the node {node!r}.{nearest(node, known)} Mend the name or "
+                f"{path}, row {row}: no edge names the node {node!r}.{nearest(node, known)} Mend the name or "
                 "add its edges."
             )
         if found.setdefault(node, label) != label:
             raise FileError(
-                f"{path}, line {line}: node {node!r} is {label!r} here and {found[node]!r} above. Keep one of them."
+                f"{path}, row {row}: node {node!r} is {label!r} here and {found[node]!r} above. Keep one of them."
             )
     return found
 
@@ -116,7 +118,7 @@ def read_features(path: str | os.PathLike[str], label_column: str) -> tuple[NDAr
     if not np.isfinite(X).all():
         row, column = np.argwhere(~np.isfinite(X))[0]
         raise FileError(
-            f"{path}, line {row + 2}: column {used[column]!r} holds no number. Fill it in or remove the line."
+            f"{path}, row {row + 1}: column {used[column]!r} holds no number. Fill it in or remove the line."
         )
     spread = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1), labels
@@ -125,14 +127,22 @@ def read_features(path: str | os.PathLike[str], label_column: str) -> tuple[NDAr
 def _text(
     path: str | os.PathLike[str], table: pd.DataFrame, columns: list[str], may_be_empty: str = ""
 ) -> list[list[str]]:
-    """The columns as stripped text; an empty cell is refused with its line."""
+    """The columns as stripped text; an empty cell is refused with its row, the first below the header being row 1."""
     result = []
     for column in columns:
-        values = ["" if value is None or value != value else str(value).strip() for value in table[column].tolist()]
+        values = [
+            "" if missing else _as_text(value)
+            for value, missing in zip(table[column], table[column].isna(), strict=True)
+        ]
         if column != may_be_empty and "" in values:
-            raise FileError(f"{path}, line {values.index('') + 2}: {column!r} is empty. Fill it in or remove the line.")
+            raise FileError(f"{path}, row {values.index('') + 1}: {column!r} is empty. Fill it in or remove the row.")
         result.append(values)
     return result
+
+
+def _as_text(value: object) -> str:
+    """A cell as text; a whole number that Parquet keeps as a float, for the gaps beside it, without its .0."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
 
 
 def write_predictions(path: str | os.PathLike[str], learner: ActiveLearner) -> None:

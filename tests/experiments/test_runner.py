@@ -17,8 +17,8 @@ import fewlabels as fl
 from fewlabels.errors import FileError, SettingError
 from fewlabels.experiments import results
 from fewlabels.experiments.datasets import Dataset, chain, jittered_box
-from fewlabels.experiments.paper import always
 from fewlabels.experiments.runner import Plan, run
+from fewlabels.experiments.trials import Always
 
 CHAIN = Plan("chain", partial(chain, 15), ("tsa", "random"), 10, trials=4)
 
@@ -75,12 +75,29 @@ def test_results_made_otherwise_are_refused_not_mixed(tmp_path, change, sentence
     assert (tmp_path / "chain.csv").read_text() == before
 
 
-@pytest.mark.parametrize("keep", [1, 7, 23, 600])
-def test_a_file_cut_anywhere_is_completed_to_the_same_numbers(tmp_path, keep):
-    whole = run(CHAIN, tmp_path, jobs=1)
+def test_a_file_cut_anywhere_is_completed_to_the_same_numbers(tmp_path):
+    """A cut within the last number must not leave a shorter number behind: the whole trial is run again."""
+    plan = Plan(**{**vars(CHAIN), "strategies": ("random",), "trials": 2, "n_labels": 3})
+    whole = run(plan, tmp_path, jobs=1)
     path = tmp_path / "chain.csv"
-    path.write_text(path.read_text()[:-keep])
-    pd.testing.assert_frame_equal(numbers(run(CHAIN, tmp_path, jobs=1)), numbers(whole), check_exact=True)
+    text = path.read_text()
+    for cut in (*range(1, 70), 200):
+        path.write_text(text[:-cut])
+        again = run(plan, tmp_path, jobs=1)
+        pd.testing.assert_frame_equal(numbers(again), numbers(whole), check_exact=True)
+        kept = again["trial"] == 0
+        pd.testing.assert_frame_equal(again[kept], whole[kept], check_exact=True)
+        assert (again["seconds"][~kept] != whole["seconds"][~kept]).any()  # run again, not read back cut
+
+
+def test_a_second_run_into_the_same_results_is_refused_while_the_first_goes_on(tmp_path):
+    with results.Results(tmp_path, "chain", 10, {}), pytest.raises(FileError, match="another run is writing to"):
+        run(CHAIN, tmp_path, jobs=1)
+
+
+def test_no_workers_get_a_sentence(tmp_path):
+    with pytest.raises(SettingError, match="0 worker processes"):
+        run(CHAIN, tmp_path, jobs=0)
 
 
 def test_a_killed_run_resumes_to_the_same_numbers_as_an_uninterrupted_one(tmp_path):
@@ -139,12 +156,11 @@ def test_no_scheduler_gets_a_sentence(tmp_path):
 def test_a_shared_field_gives_the_same_trial_as_one_set_up_afresh(tmp_path):
     rng = np.random.default_rng(0)
     data = Dataset("made", fl.Graph(random_weights(60, rng, 0.05)), rng.integers(0, 3, 60))
-    rows = run(Plan("made", always(data), ("tsa",), 20, trials=1, beta="auto"), tmp_path, jobs=1)
+    rows = run(Plan("made", Always(data), ("tsa",), 20, trials=1, beta="auto"), tmp_path, jobs=1)
     learner = fl.ActiveLearner(data.graph, data.classes)
-    node = int(rows["node"].iloc[0])
-    for asked in rows["node"]:
+    for asked in rows["node"].tolist():
         assert learner.labelled == {} or learner.costs()[asked] == pytest.approx(np.nanmin(learner.costs()), abs=1e-9)
-        learner.teach(node := int(asked), int(data.labels[node]))
+        learner.teach(asked, int(data.labels[asked]))
 
 
 def test_nodes_without_a_known_label_are_never_asked_and_not_counted(tmp_path):
@@ -152,7 +168,7 @@ def test_nodes_without_a_known_label_are_never_asked_and_not_counted(tmp_path):
     labels = rng.integers(0, 2, 30)
     labels[10:] = -1
     data = Dataset("partly", fl.Graph(random_weights(30, rng)), labels, ("a", "b"))
-    rows = run(Plan("partly", always(data), ("tsa",), 50, trials=2), tmp_path, jobs=1)
+    rows = run(Plan("partly", Always(data), ("tsa",), 50, trials=2), tmp_path, jobs=1)
     assert set(rows["node"]) == set(range(10))
     assert rows["accuracy"].iloc[-1] == 1
 

@@ -84,6 +84,17 @@ def test_drift_is_noticed_and_mended():
     assert (field.error <= DRIFT * np.diag(field.G)).all()
 
 
+def test_taking_the_last_label_back_on_a_wide_graph_equals_a_fresh_field():
+    graph = Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [1e-9, 1, 1, 1, 1])
+    field = DenseField(graph, 2)
+    field.observe(0, 0)
+    field.forget(0)
+    fresh = DenseField(graph, 2)
+    order, other = np.argsort(field.unlabelled), np.argsort(fresh.unlabelled)
+    costs = [f.kernels.two_step_cost(f.G, f.h, f.island, 6) for f in (field, fresh)]
+    np.testing.assert_allclose(costs[0][order], costs[1][other], atol=1e-9)
+
+
 def test_an_ordinary_graph_never_needs_a_fresh_start():
     rng = np.random.default_rng(1)
     field = DenseField(weighted_graph(300, 0.5, rng), 2)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewlabels.experiments.curves import curve, paired
-from fewlabels.experiments.datasets import DATASETS, Dataset, chain, jittered_box
+from fewlabels.experiments.datasets import DATASETS, chain, jittered_box
 from fewlabels.experiments.runner import Plan
-from fewlabels.experiments.trials import Draw
+from fewlabels.experiments.trials import Always, Draw
 from fewlabels.kernels.reference import Floats
 
 if TYPE_CHECKING:
@@ -32,26 +32,12 @@ OUTSIDE = 0.1  # share of a toy's points that may lie beyond two standard errors
 READ_OFF = 0.002  # the published curves are read off a figure, to about this
 
 
-class _Always:
-    """The same dataset for every trial."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-
-    def __call__(self, rng: np.random.Generator) -> Dataset:
-        return self.dataset
-
-
-def always(dataset: Dataset) -> Draw:
-    return _Always(dataset)
-
-
 def plan(
     name: str, trials: int = 50, labels: int | None = None, strategies: tuple[str, ...] | None = None, seed: int = 0
 ) -> Plan:
     """The paper's experiment of this name: its protocol, its strategies, its number of labels unless told."""
     toys: dict[str, Draw] = {"chain": partial(chain, 15), "box": jittered_box}
-    draw = toys.get(name) or always(DATASETS[name]())
+    draw = toys.get(name) or Always(DATASETS[name]())
     return Plan(name, draw, strategies or STRATEGIES[name], labels or LABELS[name], trials, seed)
 
 

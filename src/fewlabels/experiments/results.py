@@ -8,9 +8,10 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from fewlabels import __version__
 from fewlabels.errors import FileError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ["dataset", "strategy", "trial", "labelled", "node", "accuracy", "expected_error", "seconds"]
+KINDS: list[Callable[[str], str | int | float]] = [str, str, int, int, int, float, float, float]
 
 Key = tuple[str, int]  # strategy, trial
 
@@ -28,7 +30,7 @@ Key = tuple[str, int]  # strategy, trial
 class Results:
     """The trials of one dataset. A trial is on disk whole or not at all; what is there already is not run again.
 
-    `settings` are what the numbers depend on: results made with others are refused, never mixed.
+    A lock keeps other runs out until the `with` block ends. `settings` are what the numbers depend on: results made with others are refused, never mixed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], name: str, n_rows: int, settings: dict[str, Any]) -> None:
@@ -39,8 +41,19 @@ class Results:
         except OSError as error:
             raise FileError(f"cannot make the folder {folder}: {error.strerror}. Choose another with --out.") from None
         self.csv, self.json = folder / f"{name}.csv", folder / f"{name}.json"
+        self._lock = _locked(folder / f".{name}.lock")
         self._trials: dict[Key, list[list[str]]] = {}
-        self._resume()
+        try:
+            self._resume()
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.close()
 
     @property
     def done(self) -> set[Key]:
@@ -101,8 +114,12 @@ class Results:
 def _frame(lines: list[list[str]]) -> pd.DataFrame:
     import pandas as pd
 
-    types = dict.fromkeys(COLUMNS[:2], str) | dict.fromkeys(COLUMNS[2:5], int) | dict.fromkeys(COLUMNS[5:], float)
-    return pd.DataFrame({name: [types[name](line[k]) for line in lines] for k, name in enumerate(COLUMNS)})
+    return pd.DataFrame([_parsed(line) for line in lines], columns=COLUMNS)
+
+
+def _parsed(line: list[str]) -> list[str | int | float]:
+    """The cells of a row as what they are; a ValueError where one is cut short or missing."""
+    return [kind(cell) for kind, cell in zip(KINDS, line, strict=True)]
 
 
 def provenance() -> dict[str, Any]:
@@ -126,18 +143,36 @@ def _processor() -> str:
 
 
 def _whole_trials(path: Path, n_rows: int) -> dict[Key, list[list[str]]]:
-    """The trials whose every row is there; the last may have been cut short by a kill."""
-    trials: dict[Key, list[list[str]]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.reader(file))
+    """The trials whose every row is there; a kill may have cut the last one anywhere, within a number too."""
+    text = path.read_text(encoding="utf-8")
+    lines = list(csv.reader(text[: text.rfind("\n") + 1].splitlines()))
     if lines and lines[0] != COLUMNS:
         raise FileError(f"{path} does not hold results: its columns are {', '.join(lines[0])}. Move it away.")
+    trials: dict[Key, list[list[str]]] = {}
     for line in lines[1:]:
-        if len(line) == len(COLUMNS) and line[2].isdigit():
-            trials.setdefault((line[1], int(line[2])), []).append(line)
+        try:
+            _parsed(line)
+        except ValueError:
+            continue
+        trials.setdefault((line[1], int(line[2])), []).append(line)
     return {
         key: rows for key, rows in trials.items() if [row[3] for row in rows] == [str(k + 1) for k in range(n_rows)]
     }
+
+
+def _locked(path: Path) -> TextIO:
+    """The open lock file of these results; the lock goes with the process, however it ends."""
+    file = path.open("w")
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # Windows: runs into one folder are the user's to keep apart
+        pass
+    except OSError:
+        file.close()
+        raise FileError(f"another run is writing to {path.parent}: wait for it, or choose another --out.") from None
+    return file
 
 
 def _as_text(lines: list[list[str]]) -> str:

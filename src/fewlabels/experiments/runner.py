@@ -48,6 +48,8 @@ def run(
     """
     import pandas as pd
 
+    if jobs == 0:
+        raise SettingError("0 worker processes cannot run anything: give a number from 1, or -1 for all cores.")
     if not plan.strategies:
         raise SettingError("no strategy to run: name at least one.")
     for strategy in plan.strategies:
@@ -55,18 +57,18 @@ def run(
     example = plan.draw(np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(0,))))
     n_labels = min(plan.n_labels, int((example.labels >= 0).sum()))
     settings = {"seed": plan.seed, "labels": n_labels, "beta": plan.beta, "dataset_sha256": example.fingerprint()}
-    results = Results(folder, plan.name, n_labels, settings)
-    wanted = [(strategy, trial) for strategy in plan.strategies for trial in range(plan.trials)]
-    for strategy, _ in sorted(results.done & set(wanted)):
-        on_trial(strategy)
-    todo = [task for task in wanted if task not in results.done]
-    if todo:
-        field = make_field(example.graph, len(example.classes), strength(example.graph, plan.beta))
-        for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, field, jobs, cluster):
-            results.append(strategy, trial, rows)
+    with Results(folder, plan.name, n_labels, settings) as results:
+        wanted = [(strategy, trial) for strategy in plan.strategies for trial in range(plan.trials)]
+        for strategy, _ in sorted(results.done & set(wanted)):
             on_trial(strategy)
-    results.finish()
-    frame = results.frame()
+        todo = [task for task in wanted if task not in results.done]
+        if todo:
+            field = make_field(example.graph, len(example.classes), strength(example.graph, plan.beta))
+            for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, field, jobs, cluster):
+                results.append(strategy, trial, rows)
+                on_trial(strategy)
+        results.finish()
+        frame = results.frame()
     frame = frame[frame["trial"] < plan.trials]
     return pd.concat([frame[frame["strategy"] == strategy] for strategy in plan.strategies], ignore_index=True)
 

@@ -16,6 +16,16 @@ Draw = Callable[[np.random.Generator], Dataset]  # a dataset for one trial: the 
 
 
 @dataclass(frozen=True)
+class Always:
+    """The same dataset for every trial."""
+
+    dataset: Dataset
+
+    def __call__(self, rng: np.random.Generator) -> Dataset:
+        return self.dataset
+
+
+@dataclass(frozen=True)
 class Row:
     """The state of a trial after one answer."""
 

@@ -59,11 +59,9 @@ class Field(Protocol):
 def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Field = "auto") -> Field:
     """The field of a graph without labels, held by the named engine; a field made before is copied, which is quick."""
     if not isinstance(engine, str):
-        mine = (graph.n_nodes, n_classes, beta)
-        if (engine.n_nodes, engine.n_classes, engine.beta) != mine or len(engine.unlabelled) < graph.n_nodes:
-            raise SettingError(
-                f"engine is a field made for something else: make it with {mine} nodes, classes and beta."
-            )
+        same = (engine.n_nodes, engine.n_classes, engine.beta) == (graph.n_nodes, n_classes, beta)
+        if not same or (engine.weights != beta * graph.weights).nnz or len(engine.unlabelled) < graph.n_nodes:
+            raise SettingError("engine is a field of another graph, classes or beta, or with labels: make a new one.")
         return engine.copy()
     if engine not in ENGINES:
         raise SettingError(

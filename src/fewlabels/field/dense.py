@@ -210,6 +210,9 @@ class DenseField:
         self._island[members] = component
         self._h[members] = 0
         self._error[members] = self._error[members].max() + EPS * np.abs(np.diag(self.G)[members])
+        degree = self._degree[self._order[members]]
+        if (self._error[members] * degree > DRIFT).any():  # 1 / degree: the least resistance there can be
+            self.refresh()
 
 
 def _scaled(graph: Graph, beta: float) -> sparse.csr_array:

@@ -13,8 +13,7 @@ from llvmlite import ir
 from numba import njit, prange, types
 from numba.extending import intrinsic
 
-from fewlabels.kernels.reference import EPS, Floats, Ints, first_by_rank
-from fewlabels.kernels.reference import _island_size as island_size
+from fewlabels.kernels.reference import EPS, Floats, Ints, first_by_rank, island_size
 
 BLOCK = 128  # nodes k worked on together: the buffers of a block stay in the first-level cache
 STEEP = 300.0  # above this 2 / v the shared exponentials could overflow: exp(2 * 300) is the largest product

@@ -77,7 +77,7 @@ def harmonic_cost(G: Floats, h: Floats, island: Ints, n: int) -> Floats:
 
 def vopt_cost(G: Floats, island: Ints) -> Floats:
     """Variance left after each question: tr G - |G_q|^2 / G_qq. A component without a label comes first."""
-    size = _island_size(island)
+    size = island_size(island)
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.where(size > 0, size * np.diag(G), -(G**2).sum(axis=1) / np.diag(G))
     return first_by_rank((size == 0).astype(np.int64), np.trace(G) + change)
@@ -85,7 +85,7 @@ def vopt_cost(G: Floats, island: Ints) -> Floats:
 
 def sopt_cost(G: Floats, island: Ints) -> Floats:
     """Variance left in the sum of labels: 1'G1 - (1'G_q)^2 / G_qq. The largest component without a label is first."""
-    size = _island_size(island)
+    size = island_size(island)
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.where(size > 0, size**2 * np.diag(G), -(G.sum(axis=1) ** 2) / np.diag(G))
     return first_by_rank(size.max(initial=0) - size, G.sum() + change)
@@ -165,7 +165,7 @@ def inverse_error(G: Floats, degree: Floats) -> Floats:
     return EPS * np.sqrt((G**4) @ degree**2)
 
 
-def _island_size(island: Ints) -> Ints:
+def island_size(island: Ints) -> Ints:
     """(u,) number of nodes in the node's component if it has no label, else 0."""
     size = np.zeros(len(island), dtype=np.int64)
     reached = island < 0

@@ -18,9 +18,9 @@ from fewlabels.strategies.bmrf import BMRF
 from fewlabels.strategies.entropy import Entropy
 from fewlabels.strategies.least_confidence import LeastConfidence
 from fewlabels.strategies.margin import Margin
+from fewlabels.strategies.random import Random
 from fewlabels.strategies.sopt import SOpt
 from fewlabels.strategies.tsa import TSA
-from fewlabels.strategies.uniform import Random
 from fewlabels.strategies.vopt import VOpt
 from fewlabels.strategies.zlg import ZLG
 

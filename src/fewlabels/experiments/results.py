@@ -30,7 +30,8 @@ Key = tuple[str, int]  # strategy, trial
 class Results:
     """The trials of one dataset. A trial is on disk whole or not at all; what is there already is not run again.
 
-    A lock keeps other runs out until the `with` block ends. `settings` are what the numbers depend on: results made with others are refused, never mixed.
+    A lock keeps other runs out until the `with` block ends.
+    `settings` are what the numbers depend on: results made with others are refused, never mixed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], name: str, n_rows: int, settings: dict[str, Any]) -> None:

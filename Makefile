@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: install demo test lint bench reproduce pictures clean
+.PHONY: install demo test lint bench check-questions reproduce pictures clean
 
 install: $(INSTALLED)
 
@@ -30,6 +30,10 @@ bench: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/fewlabels bench --out speed.json
 	$(BIN)/python benchmarks/batches.py
+
+# Minutes: the fast look-ahead asks what float64 asks, 200 questions x 5 trials on each of the paper's graphs.
+check-questions: $(INSTALLED)
+	$(BIN)/python benchmarks/same_questions.py
 
 reproduce: $(INSTALLED)
 	$(BIN)/fewlabels reproduce all

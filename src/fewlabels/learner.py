@@ -109,7 +109,7 @@ class ActiveLearner:
         for k, c in new.items():
             self._field.observe(k, c)
             self._labels[k] = c
-            self._skipped.discard(k)
+            self._unskip(k)
             self._record("teach", node=k, label=self._classes[c])
 
     def forget(self, node: Hashable) -> None:
@@ -119,7 +119,7 @@ class ActiveLearner:
             self._field.forget(k)
             del self._labels[k]
         elif k in self._skipped:
-            self._skipped.remove(k)
+            self._unskip(k)
         else:
             raise LabelError(
                 f"node {node!r} has neither a label nor a skip to forget: labelled are {len(self._labels)} other nodes."
@@ -135,6 +135,7 @@ class ActiveLearner:
             )
         if k not in self._skipped:
             self._skipped.add(k)
+            self._field.skipped[k] = True
             self._record("skip", node=k)
 
     def add_class(self, label: Hashable) -> None:
@@ -267,6 +268,10 @@ class ActiveLearner:
         everywhere[self._field.unlabelled] = values
         everywhere[list(self._skipped)] = np.nan
         return everywhere
+
+    def _unskip(self, k: int) -> None:
+        self._skipped.discard(k)
+        self._field.skipped[k] = False
 
     def _record(self, do: str, **what: Any) -> None:
         self._events.append({"do": do, **what})

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from graphs import in_pieces, random_labels, random_weights
 
+from fewlabels.field import pieces
 from fewlabels.field.dense import DenseField
 from fewlabels.graph import Graph
-from fewlabels.kernels import cpu, reference
+from fewlabels.kernels import cpu, lookahead_cpu, reference
+from fewlabels.strategies import TIE, tied
 
 ROUNDING = 1e-12
 SIZES = [(1, 2), (2, 3), (3, 2), (63, 2), (130, 3), (257, 7)]
@@ -25,6 +27,9 @@ STATES = {f"u={u}, C={C}": (u + 2, C, 2) for u, C in SIZES} | {
     "no label at all": (12, 4, 0, 1.0, [8, 3, 1]),
     "steep": (30, 3, 4, 1e4),  # 2 / v far above what the shared exponentials can hold
     "flat": (30, 3, 4, 1e-4),
+    "some steep": (60, 4, 5, 30.0),  # beyond float32's range at some nodes, within it at others
+    "most classes never heard": (50, 12, 3),
+    "cut into pieces": (150, 3, 40),
 }
 
 
@@ -35,8 +40,59 @@ def field(request):
 
 def test_lookahead_equals_its_twin(field):
     arguments = field.G, field.h, field.island, field.n_nodes
-    np.testing.assert_allclose(cpu.two_step_cost(*arguments), reference.two_step_cost(*arguments), atol=ROUNDING)
-    np.testing.assert_allclose(cpu.harmonic_cost(*arguments), reference.harmonic_cost(*arguments), atol=ROUNDING)
+    for name in ("two_step_cost", "harmonic_cost"):
+        expected = getattr(reference, name)(*arguments)
+        np.testing.assert_allclose(getattr(cpu, name)(*arguments), expected, atol=ROUNDING)
+        np.testing.assert_allclose(getattr(cpu, name)(*arguments, piece=pieces(field)), expected, atol=ROUNDING)
+
+
+@pytest.fixture
+def screened(monkeypatch):
+    """Every look-ahead starts with the float32 pass, however small or steep the graph."""
+    monkeypatch.setattr(lookahead_cpu, "SCREEN_FROM", 0)
+    monkeypatch.setattr(lookahead_cpu, "SCREEN_UP_TO", np.inf)
+
+
+def test_the_float32_pass_errs_less_than_its_bound(field, monkeypatch, screened):
+    seen = []
+    monkeypatch.setattr(
+        lookahead_cpu, "_perhaps_lowest", lambda cost, error, asked: seen.append((cost.copy(), error)) or asked[:0]
+    )
+    arguments = field.G, field.h, field.island, field.n_nodes
+    rough = cpu.two_step_cost(*arguments)
+    ((_, error),) = seen
+    order = np.argsort(field.island, kind="stable")  # as the kernel lays the nodes out
+    assert (abs(rough - reference.two_step_cost(*arguments))[order] <= error).all()
+
+
+def test_what_is_asked_is_decided_in_float64(field, screened):
+    arguments = field.G, field.h, field.island, field.n_nodes
+    exact = reference.two_step_cost(*arguments)
+    everyone = np.arange(len(exact))
+    for skipped in (np.zeros(len(exact), dtype=bool), exact <= np.median(exact) + TIE):
+        if skipped.all():
+            continue
+        cost = cpu.two_step_cost(*arguments, piece=pieces(field), skipped=skipped)
+        ties = tied(exact[~skipped], everyone[~skipped])
+        np.testing.assert_array_equal(tied(cost[~skipped], everyone[~skipped]), ties)
+        np.testing.assert_allclose(cost[ties], exact[ties], atol=ROUNDING)
+
+
+def test_the_same_five_questions_on_the_papers_graphs(published):
+    field = DenseField(published.graph, len(published.classes), 1.0)
+    for node in (7, 70, 700, 1001, 1313):
+        field.observe(node, int(published.labels[node]))
+        arguments = field.G, field.h, field.island, field.n_nodes
+        cost = cpu.two_step_cost(*arguments, piece=pieces(field))
+        exact = float64_cost(*arguments)
+        np.testing.assert_allclose(cost, exact, atol=1e-6)
+        np.testing.assert_array_equal(tied(cost, field.unlabelled), tied(exact, field.unlabelled))
+
+
+def float64_cost(*arguments):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookahead_cpu, "SCREEN_FROM", np.inf)
+        return cpu.two_step_cost(*arguments)
 
 
 def test_variance_costs_equal_their_twins(field):
@@ -107,7 +163,8 @@ def test_bordering_and_its_twin_give_the_inverse():
     np.testing.assert_allclose(cpu.inverse_error(G, degree), reference.inverse_error(G, degree), rtol=ROUNDING)
 
 
-def test_the_kernels_exponential_is_right_to_rounding():
-    x = np.concatenate([np.linspace(-600, 600, 20001), np.linspace(-1e-3, 1e-3, 101)])
-    ours = np.array([cpu._exp(value) for value in x])
-    np.testing.assert_allclose(ours, np.exp(x), rtol=4e-16)
+@pytest.mark.parametrize(("number", "reach", "tolerance"), [(np.float64, 900, 4e-16), (np.float32, 119, 3e-7)])
+def test_the_kernels_exponential_is_right_to_a_rounding_or_two(number, reach, tolerance):
+    x = np.concatenate([np.linspace(-reach, reach, 20001), np.linspace(-1e-3, 1e-3, 101)]).astype(number)
+    ours = np.array([lookahead_cpu._exp2(value) for value in x])
+    np.testing.assert_allclose(ours, np.exp2(x.astype(float)), rtol=tolerance)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
 from scipy import sparse
 
 from fewlabels.errors import SettingError, nearest
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.kernels.reference import Flags, Floats, Ints
 
 ENGINES = ("auto", "dense")
 
@@ -22,6 +23,7 @@ class Field(Protocol):
     kernels: Any
     weights: sparse.csr_array  # (n, n) beta W
     label: Ints  # (n,) class number of every node, -1 where not known
+    skipped: Flags  # (n,) nodes that no question will be about: their costs need not be exact
 
     @property
     def unlabelled(self) -> Ints:
@@ -54,6 +56,17 @@ class Field(Protocol):
 
     def copy(self) -> Field:
         """An independent field in the same state."""
+
+
+def pieces(field: Field) -> Ints:
+    """(u,) the piece, numbered from 0, each unlabelled node is in once the labelled ones are taken out of the graph.
+
+    G is zero between pieces, so an answer says something about its own piece only.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    _, piece = connected_components(field.weights[field.unlabelled][:, field.unlabelled], directed=False)
+    return piece.astype(np.int64)
 
 
 def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Field = "auto") -> Field:

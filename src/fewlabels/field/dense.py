@@ -41,6 +41,7 @@ class DenseField:
         self._degree = np.asarray(self.weights.sum(axis=1)).ravel()
         self._component = graph.components()
         self.label = np.full(self.n_nodes, -1)  # (n,) class number, -1 where not known
+        self.skipped = np.zeros(self.n_nodes, dtype=bool)
         self._G = np.zeros((self.n_nodes, self.n_nodes))
         self._h = np.zeros((self.n_nodes, n_classes))
         self._island = np.empty(self.n_nodes, dtype=np.int64)

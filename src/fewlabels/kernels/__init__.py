@@ -4,6 +4,10 @@ Both hold the same functions with the same arguments. An argument named `island`
 has a label, else the number of its component. There G is infinite in the limit and its block holds the finite part, the
 pseudo-inverse of the component's Laplacian (docs/maths.md, "Components without a label").
 
+Two more arguments of the look-ahead only save time; `reference` does without them. `piece` (u,) numbers, from 0, the
+pieces into which the labelled nodes cut the graph: G is zero between them. `skipped` (u,) marks the nodes that will not
+be asked: there, and where a cost is clearly not the lowest, it may be off by what float32 loses.
+
 Exact inference stands apart: `elimination` makes the tree, `junction_tree` is the specification, `junction_tree_cpu`
 the fast twin.
 """

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 EPS = float(np.finfo(float).eps)
 
@@ -46,7 +47,9 @@ def harmonic_marginals(h: Floats) -> Floats:
     return p / p.sum(axis=1, keepdims=True)
 
 
-def two_step_cost(G: Floats, h: Floats, island: Ints, n: int) -> Floats:
+def two_step_cost(
+    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
+) -> Floats:
     """Look-ahead risk R+q of the two-step marginals: the expected error over all n nodes once q is answered."""
     u, C = h.shape
     chance = two_step_marginals(h, doubt(G, island))  # (u, C)
@@ -61,7 +64,9 @@ def two_step_cost(G: Floats, h: Floats, island: Ints, n: int) -> Floats:
     return cost
 
 
-def harmonic_cost(G: Floats, h: Floats, island: Ints, n: int) -> Floats:
+def harmonic_cost(
+    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
+) -> Floats:
     """Look-ahead risk R+q of the harmonic marginals (ZLG)."""
     u, C = h.shape
     chance = harmonic_marginals(h)  # (u, C)

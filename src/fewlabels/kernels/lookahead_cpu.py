@@ -1,0 +1,377 @@
+"""The look-ahead in Numba, twin of `reference`: a question is scored over its piece of the graph, in blocks of nodes.
+
+Three things save time without changing a cost (docs/speed.md has what each brings, docs/maths.md why):
+- C + 2 exponentials a pair, and one division for the two sigmoids of a class;
+- nodes in other pieces keep the error they have now, since G is zero between pieces;
+- classes that say the same everywhere, such as those never heard, are worked on once.
+
+On large graphs a float32 pass comes first. Its error is bounded, and every question that may be the lowest within that
+bound is scored again in float64: what is asked, and what is tied with it, is decided in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import get_num_threads, njit, prange, types
+from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
+
+from fewlabels.kernels.reference import EPS, Flags, Floats, Ints, doubt, harmonic_marginals, two_step_marginals
+
+BLOCK = 128  # nodes k worked on together: the buffers of a block stay in the first-level cache
+SCREEN_FROM = 500  # unlabelled nodes from which the float32 pass pays
+SCREEN_UP_TO = 16.0  # mean 2 / G_kk: beyond it the bound on float32's error is too wide to sort out much
+STEEP_32, STEEP_64 = 80.0, 300.0  # 2 / v up to which the shared exponentials fit into float32, float64
+SCALE = 2.0**-56  # all sigmoids of a node are taken 2^56 times too large: float32 then holds twice the exponents
+HALF_ULP_32 = 2.0**-24
+TIE = 1e-9  # as in strategies: costs this close to the lowest are exact, too
+LOG2_E = 1.4426950408889634
+
+# Sums may be reordered and products fused so that loops vectorise; infinities and NaN keep their meaning.
+ORDER_FREE = {"reassoc", "contract"}
+
+Numbers = NDArray[np.floating[Any]]  # float32 or float64: every constant of a kernel is made in its own precision
+
+
+class Layout(NamedTuple):
+    """The unlabelled nodes, piece after piece. Everything but G is kept in this order."""
+
+    order: NDArray[np.uint64]  # (u,) places in G; unsigned, which spares the kernel a check for negative ones
+    start: Ints  # (u,) where the node's piece begins
+    stop: Ints  # (u,) and ends
+    diagonal: Floats  # (u,) G_kk
+    reached: Flags  # (u,) whether a label reaches the node
+    elsewhere: Floats  # (u,) errors to expect now in all other pieces together
+
+
+class Columns(NamedTuple):
+    """The D different columns of h, each shared by one class or more, in the order of the layout."""
+
+    h: Numbers  # (D, u), a row for each
+    chance: Numbers  # (D, u) that the node is of one of the classes sharing the column
+    many: Numbers  # (D,) how many those are
+
+
+def two_step_cost(
+    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
+) -> Floats:
+    now = two_step_marginals(h, doubt(G, island))  # (u, C)
+    layout = _laid_out(G, island, now, piece)
+    columns = _distinct(h[layout.order], now[layout.order])
+    everyone = np.arange(len(h))
+    steepness = np.divide(2, layout.diagonal, where=layout.reached, out=np.zeros(len(h)))
+    if len(h) < SCREEN_FROM or steepness.mean() > SCREEN_UP_TO:
+        found, _ = _two_step_cost(whole_rows(G), columns, layout, everyone, get_num_threads())
+    else:
+        single = Columns(*(array.astype(np.float32) for array in columns))
+        found, steepness = _two_step_cost(whole_rows(G), single, layout, everyone, get_num_threads())
+        asked = everyone if skipped is None else np.flatnonzero(~skipped[layout.order])
+        close = _perhaps_lowest(found / n, HALF_ULP_32 * (8 + 2 * steepness), asked)
+        found[close], _ = _two_step_cost(whole_rows(G), columns, layout, close, get_num_threads())
+    cost = np.empty(len(h))
+    cost[layout.order] = found / n
+    return cost
+
+
+def _perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
+    """Those asked whose cost, known up to its error, may be the lowest or tied with it."""
+    if len(asked) == 0:
+        return asked
+    lowest = float((cost + error)[asked].min())
+    return asked[(cost - error)[asked] <= lowest + TIE * max(1.0, abs(lowest))]
+
+
+def harmonic_cost(
+    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
+) -> Floats:
+    now = harmonic_marginals(h)  # (u, C)
+    layout = _laid_out(G, island, now, piece)
+    columns = _distinct(h[layout.order], now[layout.order])
+    cost = np.empty(len(h))
+    cost[layout.order] = _harmonic_cost(whole_rows(G), columns, layout, get_num_threads()) / n
+    return cost
+
+
+def whole_rows(G: Floats) -> Floats:
+    """G, the leading block of a larger C-ordered matrix, with its rows drawn out to their full length in memory.
+
+    Numba vectorises along a row only when the type says that rows are contiguous, which a block's type does not.
+    """
+    if G.flags.c_contiguous:
+        return G
+    if G.strides[1] != G.itemsize:
+        raise ValueError("G must be the leading block of a C-ordered matrix")
+    return np.lib.stride_tricks.as_strided(G, (G.shape[0], G.strides[0] // G.itemsize), G.strides)
+
+
+def _laid_out(G: Floats, island: Ints, now: Floats, piece: Ints | None) -> Layout:
+    """The nodes by piece; where the pieces are not given, by what `island` says of them."""
+    if piece is None:
+        piece = island - island.min(initial=0)
+    order = np.argsort(piece, kind="stable")
+    size = np.bincount(piece)
+    stop = np.cumsum(size)
+    wrong = 1 - now.max(axis=1, initial=0)
+    elsewhere = wrong.sum() - np.bincount(piece, wrong)
+    piece = piece[order]
+    return Layout(
+        order.astype(np.uint64),
+        (stop - size)[piece],
+        stop[piece],
+        np.diag(G)[order],
+        island[order] < 0,
+        elsewhere[piece],
+    )
+
+
+def _distinct(h: Floats, now: Floats) -> Columns:
+    """The classes put together that h does not tell apart, as it does not those never heard."""
+    kept: list[int] = []
+    many: list[int] = []
+    for c in range(h.shape[1]):
+        same = [i for i, d in enumerate(kept) if np.array_equal(h[:, c], h[:, d])]
+        if same:
+            many[same[0]] += 1
+        else:
+            kept.append(c)
+            many.append(1)
+    times = np.array(many, dtype=float)
+    return Columns(np.ascontiguousarray(h.T[kept]), np.ascontiguousarray(now.T[kept] * times[:, None]), times)
+
+
+@intrinsic
+def _bits(typingctx: Any, x: Any) -> Any:
+    """The bits of a float as an integer of its size."""
+    size = x.bitwidth
+    whole = types.int32 if size == 32 else types.int64
+    return whole(x), lambda ctx, builder, sig, args: builder.bitcast(args[0], ir.IntType(size))
+
+
+@intrinsic
+def _float(typingctx: Any, bits: Any) -> Any:
+    """The float with these bits."""
+    number, kind = (types.float32, ir.FloatType()) if bits.bitwidth == 32 else (types.float64, ir.DoubleType())
+    return number(bits), lambda ctx, builder, sig, args: builder.bitcast(args[0], kind)
+
+
+def _exp2(x: Any) -> Any:
+    """2^x for |x| < 120 (float32) or 1000 (float64) to a rounding or two, without a call, so that loops vectorise.
+
+    x = k + f with k whole and |f| <= 1/2; a polynomial gives 2^f, and k is added to its exponent bits. k stands in the
+    low bits of x + 1.5 * 2^23 (or 2^52), a sum that leaves no room for the fraction.
+    """
+    return _exp2_32(x) if isinstance(x, np.float32) else _exp2_64(x)
+
+
+@overload(_exp2)
+def _exp2_in_a_kernel(x: Any) -> Any:
+    def single(x: Any) -> Any:
+        return _exp2_32(x)
+
+    def double(x: Any) -> Any:
+        return _exp2_64(x)
+
+    return single if x == types.float32 else double
+
+
+ONE_32, SHIFT_32, LOW_BITS_32 = np.float32(1), np.float32(1.5 * 2**23), np.int32(23)
+# Fitted to 2^f on [-1/2, 1/2]: the largest relative error is 9e-8.
+A1, A2, A3, A4, A5 = (np.float32(a) for a in (0.693147, 0.24022242, 0.055507336, 0.009671513, 0.0013264727))
+
+
+@njit(cache=True)  # not order-free: (x + SHIFT) - SHIFT rounds x to a whole number
+def _exp2_32(x: Any) -> Any:
+    shifted = x + SHIFT_32
+    f = x - (shifted - SHIFT_32)
+    p = A5
+    p = p * f + A4
+    p = p * f + A3
+    p = p * f + A2
+    p = p * f + A1
+    p = p * f + ONE_32
+    return _float(np.int32(_bits(p) + np.int32(_bits(shifted) << LOW_BITS_32)))  # type: ignore[call-arg]
+
+
+@njit(cache=True)
+def _exp2_64(x: float) -> float:
+    shifted = x + 6755399441055744.0  # 1.5 * 2^52
+    f = (x - (shifted - 6755399441055744.0)) * 0.6931471805599453
+    p = 1.0 / 6227020800.0
+    p = p * f + 1.0 / 479001600.0
+    p = p * f + 1.0 / 39916800.0
+    p = p * f + 1.0 / 3628800.0
+    p = p * f + 1.0 / 362880.0
+    p = p * f + 1.0 / 40320.0
+    p = p * f + 1.0 / 5040.0
+    p = p * f + 1.0 / 720.0
+    p = p * f + 1.0 / 120.0
+    p = p * f + 1.0 / 24.0
+    p = p * f + 1.0 / 6.0
+    p = p * f + 0.5
+    p = p * f + 1.0
+    p = p * f + 1.0
+    return _float(_bits(p) + (_bits(shifted) << 52))  # type: ignore[call-arg]
+
+
+@njit(cache=True, parallel=True)
+def _two_step_cost(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> tuple[Floats, Floats]:
+    """n R+q of the nodes asked, and the mean 2 / v met on the way; in the precision of h, summed up in float64."""
+    cost, steepness = np.empty(len(asked)), np.empty(len(asked))
+    for thread in prange(threads):  # in turns, so that large and small pieces are dealt out evenly
+        share = slice(thread, None, threads)
+        _two_step_share(G, columns, layout, asked[share], cost[share], steepness[share])
+    return cost, steepness
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, cost: Floats, steepness: Floats) -> None:
+    """One thread's share of the questions: n R+q, the errors to expect over the classes q may turn out to be."""
+    hT, chance, many = columns
+    D, u = hT.shape
+    number = hT.dtype
+    zero, one, scale = hT.dtype.type(0), hT.dtype.type(1), hT.dtype.type(SCALE)
+    limit = STEEP_32 if hT.itemsize == 4 else STEEP_64
+    unknown = 1 - 1 / many.sum()  # the error to expect where nothing is known
+    near, above = np.empty(BLOCK), np.empty(BLOCK)
+    r, t, up, down = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    total, first, second = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    right, all_right = np.empty(BLOCK, number), np.empty(BLOCK)
+    if_other, if_own = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)  # q of another class, of class c
+    for i, q in enumerate(asked):
+        start, stop = layout.start[q], layout.stop[q]
+        row, pivot = G[layout.order[q], :u], layout.diagonal[q]
+        all_right[:] = 0.0
+        apart, steep_sum = 0.0, 0.0  # errors at q, at steep nodes
+        for left in range(start, stop, BLOCK):
+            width = min(BLOCK, stop - left)
+            order, diagonal = layout.order[left : left + width], layout.diagonal[left : left + width]
+            for k in range(width):
+                near[k] = row[order[k]]
+            if layout.reached[q]:
+                for k in range(width):
+                    share = near[k] / pivot
+                    above[k] = 2 / max(diagonal[k] - share * near[k], EPS * diagonal[k])
+                    r[k] = share
+            else:
+                for k in range(width):
+                    sum_of_both = diagonal[k] + pivot
+                    above[k] = 2 / max(sum_of_both - 2 * near[k], EPS * sum_of_both)
+                    r[k] = one
+            if left <= q < left + width:  # counts as a node nothing is known about, and is taken off again
+                above[q - left], r[q - left] = 0.0, zero
+                apart -= unknown
+            steep = 0
+            for k in range(width):
+                t[k] = LOG2_E * above[k]
+                steep_sum += above[k]
+                steep += 1 if above[k] > limit else 0
+            if steep > 0:
+                for k in range(width):
+                    if above[k] > limit:
+                        apart += _steep_after(hT[:, left + k], hT[:, q], float(r[k]), above[k], chance[:, q], many)
+                        apart -= unknown
+                        t[k] = r[k] = zero
+            for k in range(width):
+                up[k] = scale * _exp2(t[k] * r[k])
+                down[k] = scale * _exp2(-t[k] * r[k])
+                total[k] = first[k] = second[k] = right[k] = zero
+            for c in range(D):
+                hc, mine, times = hT[c, left : left + width], hT[c, q], many[c]
+                for k in range(width):
+                    e = _exp2(t[k] * (r[k] * mine - hc[k]))
+                    a, b = scale + e * up[k], scale + e * down[k]
+                    both = one / (a * b)  # one division for two sigmoids
+                    other = b * both
+                    if_other[c, k] = other
+                    if_own[c, k] = a * both
+                    total[k] += times * other
+                    second[k] = max(second[k], min(first[k], other))
+                    first[k] = max(first[k], other)
+                if times > one:
+                    for k in range(width):
+                        second[k] = max(second[k], if_other[c, k])
+            for c in range(D):
+                weight = chance[c, q]
+                for k in range(width):
+                    other, own = if_other[c, k], if_own[c, k]
+                    rival = second[k] if other == first[k] else first[k]
+                    right[k] += weight * max(own, rival) / (total[k] - other + own)
+            for k in range(width):
+                all_right[k] += right[k]
+        cost[i] = layout.elsewhere[q] + (stop - start) - all_right.sum() + apart
+        steepness[i] = steep_sum / (stop - start)
+
+
+@njit(cache=True)
+def _log_sigmoid(f: float) -> float:
+    return -np.log1p(np.exp(-f)) if f > 0 else f - np.log1p(np.exp(f))
+
+
+@njit(cache=True)
+def _steep_after(h: Numbers, at_q: Numbers, r: float, t: float, chance: Numbers, many: Numbers) -> float:
+    """The error to expect at one node where t = 2 / v is so large that exp(t) overflows: in logarithms."""
+    D = len(h)
+    if_other, if_own = np.empty(D), np.empty(D)
+    for c in range(D):
+        base = h[c] - r * at_q[c]
+        if_other[c], if_own[c] = _log_sigmoid(t * (base - r)), _log_sigmoid(t * (base + r))
+    first, second = -np.inf, -np.inf
+    for c in range(D):
+        second = max(second, min(first, if_other[c]))
+        first = max(first, if_other[c])
+        if many[c] > 1:
+            second = max(second, if_other[c])
+    total = 0.0
+    for c in range(D):
+        total += many[c] * np.exp(if_other[c] - first)
+    wrong = 0.0
+    for c in range(D):
+        best = max(if_own[c], second if if_other[c] == first else first)
+        mass = (total - np.exp(if_other[c] - first)) * np.exp(first - best) + np.exp(if_own[c] - best)
+        wrong += chance[c] * (1 - 1 / mass)
+    return wrong
+
+
+@njit(cache=True, parallel=True)
+def _harmonic_cost(G: Floats, columns: Columns, layout: Layout, threads: int) -> Floats:
+    cost = np.empty(G.shape[0])
+    for thread in prange(threads):
+        _harmonic_share(G, columns, layout, thread, threads, cost)
+    return cost
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def _harmonic_share(G: Floats, columns: Columns, layout: Layout, thread: int, threads: int, cost: Floats) -> None:
+    """n R+q of the harmonic marginals. (h + 1) / 2 sums to one over the classes wherever a label reaches."""
+    hT, chance, many = columns
+    D, u = hT.shape
+    r, first, second, best = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for q in range(thread, u, threads):
+        start, stop = layout.start[q], layout.stop[q]
+        row, pivot = G[layout.order[q], :u], layout.diagonal[q]
+        best[:] = 0.0
+        for left in range(start, stop, BLOCK):
+            width = min(BLOCK, stop - left)
+            order = layout.order[left : left + width]
+            for k in range(width):
+                r[k] = row[order[k]] / pivot if layout.reached[q] else 1.0
+                first[k] = second[k] = -np.inf
+            for c in range(D):
+                hc, more, several = hT[c, left : left + width], hT[c, q] + 1, many[c] > 1
+                for k in range(width):
+                    other = hc[k] - r[k] * more
+                    second[k] = max(second[k], min(first[k], other))
+                    first[k] = max(first[k], other)
+                if several:
+                    for k in range(width):
+                        second[k] = max(second[k], hc[k] - r[k] * more)
+            for c in range(D):
+                hc, more, weight = hT[c, left : left + width], hT[c, q] + 1, chance[c, q]
+                for k in range(width):
+                    other = hc[k] - r[k] * more
+                    rival = second[k] if other == first[k] else first[k]
+                    best[k] += weight * max(other + 2 * r[k], rival)
+        cost[q] = layout.elsewhere[q] + 0.5 * (stop - start) - 0.5 * best.sum()  # at q itself h' = 1: no error

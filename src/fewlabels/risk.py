@@ -14,13 +14,13 @@ def expected_error(field: Field) -> float:
 
 def two_step_lookahead(field: Field) -> Floats:
     """(u,) R+q: the expected error after asking q, over the answers q may give, by TSA marginals."""
-    cost: Floats = field.kernels.two_step_cost(field.G, field.h, field.island, field.n_nodes)
+    cost: Floats = field.kernels.two_step_cost(*field.state, field.n_nodes)
     return cost
 
 
 def harmonic_lookahead(field: Field) -> Floats:
     """(u,) R+q by ZLG marginals."""
-    cost: Floats = field.kernels.harmonic_cost(field.G, field.h, field.island, field.n_nodes)
+    cost: Floats = field.kernels.harmonic_cost(*field.state, field.n_nodes)
     return cost
 
 

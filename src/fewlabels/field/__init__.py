@@ -10,7 +10,7 @@ from fewlabels.errors import SettingError, nearest
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats, Ints
 
-ENGINES = ("auto", "dense")
+ENGINES = ("auto", "dense", "gpu")
 
 
 class Field(Protocol):
@@ -43,6 +43,10 @@ class Field(Protocol):
     def doubt(self) -> Floats:
         """(u,) G_kk, infinite where no label reaches."""
 
+    @property
+    def state(self) -> tuple[Any, Any, Ints]:
+        """G, h and island where the engine's kernels want them: here, or on the card."""
+
     def observe(self, node: int, label: int) -> None:
         """Node (a number) is of this class (a number)."""
 
@@ -69,6 +73,14 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Field = 
         raise SettingError(
             f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}.{nearest(engine, ENGINES)}"
         )
+    if engine == "gpu":
+        try:
+            from fewlabels.field.gpu import GpuField  # loads torch and Triton
+        except ImportError as error:
+            raise SettingError(
+                f"engine 'gpu' needs torch with CUDA, and {error.name} is not installed: pip install 'fewlabels[gpu]'."
+            ) from None
+        return GpuField(graph, n_classes, beta)
     from fewlabels.field.dense import DenseField  # loads Numba
 
     return DenseField(graph, n_classes, beta)

@@ -121,7 +121,9 @@ def run_trials(
     but where rounding decides. The graph must be in one piece and the same for every trial.
     """
     if strategy not in COSTS:
-        raise SettingError(f"strategy {strategy!r} does not run in a batch on the card: choose one of {', '.join(COSTS)}.")
+        raise SettingError(
+            f"strategy {strategy!r} does not run in a batch on the card: choose one of {', '.join(COSTS)}."
+        )
     starts = [_start(draw, trial, seed) for trial in trials]
     graph, classes = starts[0][0].graph, starts[0][0].classes
     if graph.components().max() > 0:

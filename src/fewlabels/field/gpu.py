@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,8 +31,6 @@ class GpuField(Placement):
     errors as answers come in; it refuses graphs whose weights would make the first ones large.
     """
 
-    kernels = kernels
-
     def __init__(
         self,
         graph: Graph,
@@ -46,6 +45,7 @@ class GpuField(Placement):
                 "on a machine with an NVIDIA card."
             )
         super().__init__(graph, n_classes, beta)
+        self.kernels: Any = kernels
         self.device = torch.device(device)
         free = free_memory(self.device)
         size = int(np.bincount(self._component).max())
@@ -141,11 +141,9 @@ class GpuField(Placement):
             return
         block = self._G[places, places]
         work = block if self._work == self.dtype else torch.empty((m, m), dtype=self._work, device=self.device)
-        try:
-            green(work, W, ground)
+        error = math.inf
+        if green(work, W, ground):
             error = expected_error(work, _degree(W, ground), torch.finfo(self._work).eps)
-        except torch.linalg.LinAlgError:  # rounding has left it indefinite
-            error = math.inf
         if not error <= TOLERANCE[self._work]:
             raise GraphError(
                 f"the weights span so far that the gpu engine would lose a variance to rounding (expected relative "

@@ -13,8 +13,10 @@ Tensor = torch.Tensor
 BLOCK = 2048  # nodes swept together: small beside n, large enough for the card's matrix units
 
 
-def green(A: Tensor, W: sparse.csr_array, ground: Floats | None) -> None:
+def green(A: Tensor, W: sparse.csr_array, ground: Floats | None) -> bool:
     """Fill A (m, m) with inv(degrees + ground - W), or, without ground, with the pseudo-inverse of degrees - W.
+
+    False, and A spoilt, when rounding leaves it indefinite.
 
     The Laplacian of a connected component takes the constant vector to zero; a constant added to every entry lifts
     that, and its share is taken off the inverse again.
@@ -27,12 +29,14 @@ def green(A: Tensor, W: sparse.csr_array, ground: Floats | None) -> None:
     place = (torch.as_tensor(rows, device=A.device), torch.as_tensor(W.indices.astype(np.int64), device=A.device))
     A[place] = torch.as_tensor(lift - W.data, dtype=A.dtype, device=A.device)
     A.diagonal().copy_(torch.as_tensor(degree + lift, dtype=A.dtype))
-    inverse(A)
+    if not inverse(A):
+        return False
     if ground is None:
         A -= 1 / (lift * m * m)
+    return True
 
 
-def inverse(A: Tensor, block: int = BLOCK) -> None:
+def inverse(A: Tensor, block: int = BLOCK) -> bool:
     """Replace a symmetric positive definite A by its inverse, a block of rows and columns after the other.
 
     A sweep over the block K, with P = inv(A_KK), turns A_KK into -P, A_IK into A_IK P and A_IJ into A_IJ - A_IK P A_KJ;
@@ -43,7 +47,10 @@ def inverse(A: Tensor, block: int = BLOCK) -> None:
     cuts = [slice(start, min(start + block, m)) for start in range(0, m, block)]
     for K in cuts:
         corner = A[K, K].triu() + A[K, K].triu(1).mT
-        P = torch.cholesky_inverse(torch.linalg.cholesky(corner))
+        factor, failed = torch.linalg.cholesky_ex(corner)
+        if failed:
+            return False
+        P = torch.cholesky_inverse(factor)
         column = torch.cat([A[: K.start, K], corner, A[K, K.stop :].mT])  # (m, b)
         scaled = column @ P  # (m, b)
         for rows in cuts:
@@ -55,6 +62,7 @@ def inverse(A: Tensor, block: int = BLOCK) -> None:
         A[rows, rows.start :].neg_()
         A[rows, rows] = A[rows, rows].triu() + A[rows, rows].triu(1).mT
         A[rows.stop :, rows] = A[rows, rows.stop :].mT
+    return True
 
 
 def expected_error(G: Tensor, degree: Floats, eps: float, block: int = BLOCK) -> float:

@@ -5,7 +5,7 @@ a multiple of every block length, so that loads along a row need no mask and are
 is no node to count, says which columns mean something. Vectors are padded to `ld` too.
 
 The two-step look-ahead is bound by the card's special functions (ex2, rcp), so it is written to need few of them: 2 for
-a pair (q, k), one for each class, one for two classes and one for four (docs/gpu.md, "The floor"). Three facts save the rest:
+a pair (q, k), one for each class, one for two classes and one for four (docs/gpu.md). Three facts save the rest:
 - exp(-f) of both outcomes of a class differ by a factor that all classes share;
 - G >= 0, so hearing c never lowers the sigmoid of c, and the largest after hearing c is the larger of it and the
   largest of those that would stand if none were heard: no second largest is kept;
@@ -21,7 +21,7 @@ import triton.language as tl
 
 
 @triton.jit
-def _reciprocal(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
+def _reciprocal(x, FAST: tl.constexpr):
     if FAST:
         y = tl.inline_asm_elementwise("rcp.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
     else:
@@ -30,7 +30,7 @@ def _reciprocal(x, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _gentle(r, t, hq, hk, chance, C: tl.constexpr, GROUP: tl.constexpr, BIAS: tl.constexpr, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
+def _gentle(r, t, hq, hk, chance, C: tl.constexpr, GROUP: tl.constexpr, BIAS: tl.constexpr, FAST: tl.constexpr):
     """Chance to be wrong at k once q is answered, where t = 2 log2(e) / v is at most 2 BIAS."""
     low = tl.exp2(tl.full([1, 1], -BIAS, r.dtype))
     tr = t * r
@@ -78,7 +78,7 @@ def _gentle(r, t, hq, hk, chance, C: tl.constexpr, GROUP: tl.constexpr, BIAS: tl
 
 
 @triton.jit
-def _steep(r, t, hq, hk, chance, C: tl.constexpr, LIMIT: tl.constexpr, FAST: tl.constexpr):  # type: ignore[no-untyped-def]
+def _steep(r, t, hq, hk, chance, C: tl.constexpr, LIMIT: tl.constexpr, FAST: tl.constexpr):
     """The same for any t: exponents are taken relative to the likeliest class and held within LIMIT."""
     high = hk[0] - r * hq[0]
     for c in tl.static_range(1, C):
@@ -104,7 +104,7 @@ def _steep(r, t, hq, hk, chance, C: tl.constexpr, LIMIT: tl.constexpr, FAST: tl.
 
 
 @triton.jit(do_not_specialize=["u"])
-def two_step(  # type: ignore[no-untyped-def]
+def two_step(
     G,
     hT,
     chance,
@@ -172,7 +172,7 @@ def two_step(  # type: ignore[no-untyped-def]
 
 
 @triton.jit(do_not_specialize=["u"])
-def harmonic(  # type: ignore[no-untyped-def]
+def harmonic(
     G,
     hT,
     chance,
@@ -233,7 +233,7 @@ def harmonic(  # type: ignore[no-untyped-def]
 
 
 @triton.jit(do_not_specialize=["u"])
-def row_sums(G, plain, squares, u, ld, step, BQ: tl.constexpr, BK: tl.constexpr):  # type: ignore[no-untyped-def]
+def row_sums(G, plain, squares, u, ld, step, BQ: tl.constexpr, BK: tl.constexpr):
     """(T, u) sum and sum of squares of every row."""
     trial = tl.program_id(1).to(tl.int64)
     q = tl.program_id(0) * BQ + tl.arange(0, BQ)
@@ -250,7 +250,7 @@ def row_sums(G, plain, squares, u, ld, step, BQ: tl.constexpr, BK: tl.constexpr)
 
 
 @triton.jit(do_not_specialize=["u"])
-def rank_one(G, z, scale, u, edge, ld, step, BQ: tl.constexpr, BK: tl.constexpr):  # type: ignore[no-untyped-def]
+def rank_one(G, z, scale, u, edge, ld, step, BQ: tl.constexpr, BK: tl.constexpr):
     """G += scale z z', in place. z is zero from u to edge, the next multiple of 16: the mask does not split a load."""
     trial = tl.program_id(2).to(tl.int64)
     q = tl.program_id(0) * BQ + tl.arange(0, BQ)
@@ -264,7 +264,7 @@ def rank_one(G, z, scale, u, edge, ld, step, BQ: tl.constexpr, BK: tl.constexpr)
 
 
 @triton.jit(do_not_specialize=["u"])
-def ground(G, z, member, offset, u, edge, ld, step, BQ: tl.constexpr, BK: tl.constexpr):  # type: ignore[no-untyped-def]
+def ground(G, z, member, offset, u, edge, ld, step, BQ: tl.constexpr, BK: tl.constexpr):
     """G_qk += offset - (z_q + z_k) where both are members, in place; member is zero from u to edge."""
     trial = tl.program_id(2).to(tl.int64)
     q = tl.program_id(0) * BQ + tl.arange(0, BQ)
@@ -273,8 +273,9 @@ def ground(G, z, member, offset, u, edge, ld, step, BQ: tl.constexpr, BK: tl.con
     where = G + trial * step + q.to(tl.int64)[:, None] * ld + k[None, :]
     zq = tl.load(z + trial * ld + q, mask=q < u, other=0.0)[:, None]
     zk = tl.load(z + trial * ld + k, mask=k < edge, other=0.0)[None, :]
-    both = tl.load(member + trial * ld + q, mask=q < u, other=0)[:, None] & tl.load(
-        member + trial * ld + k, mask=k < edge, other=0
-    )[None, :]
+    both = (
+        tl.load(member + trial * ld + q, mask=q < u, other=0)[:, None]
+        & tl.load(member + trial * ld + k, mask=k < edge, other=0)[None, :]
+    )
     g = tl.load(where, mask=inside)
     tl.store(where, tl.where(both != 0, g + (tl.load(offset + trial) - (zq + zk)), g), mask=inside)

@@ -144,24 +144,25 @@ def two_step(
         hq = hq + (tl.load(hT + c * ld + row)[:, None],)
         weight = weight + (tl.load(chance + c * ld + row)[:, None],)
     total = tl.zeros([BQ, BK], G.dtype.element_ty)
+    along = tl.arange(0, BK)[None, :] + tl.zeros([BQ, 1], tl.int32)
     for start in range(0, u, BK):
-        k = start + tl.arange(0, BK)
-        before = tl.load(doubt + k)[None, :]
-        g = tl.load(G + at + k[None, :], eviction_policy="evict_first")  # read once; h stays in the cache
+        k = start + along  # (BQ, BK): every thread loads what it works on, nothing changes hands
+        before = tl.load(doubt + k)
+        g = tl.load(G + at + k, eviction_policy="evict_first")  # read once; h stays in the cache
         hk = ()
         for c in tl.static_range(C):
-            hk = hk + (tl.load(hT + c * ld + k)[None, :],)
+            hk = hk + (tl.load(hT + c * ld + k),)
         r = g * share
         v = tl.maximum(before - g * r, EPS * before)
         if ISLANDS:
             here = tl.load(island + row)[:, None]
-            there = tl.load(island + k)[None, :]
-            apart = tl.load(diagonal + k)[None, :] + pivot
+            there = tl.load(island + k)
+            apart = tl.load(diagonal + k) + pivot
             held = tl.maximum(apart - 2.0 * g, EPS * apart)  # the effective resistance between q and k
             same = here == there
             v = tl.where(here < 0, v, tl.where(same, held, before))
             r = tl.where(here < 0, r, tl.where(same, 1.0, 0.0)).to(g.dtype)
-        counts = (before > 0) & (k[None, :] != q[:, None])
+        counts = (before > 0) & (k != q[:, None])
         t = tl.where(counts, 2.8853900817779268 * _reciprocal(v, FAST), 0.0).to(g.dtype)  # 2 log2(e) / v
         if tl.max(tl.max(t, 1), 0) > 2 * BIAS:
             wrong = _steep(r, t, hq, hk, weight, C, LIMIT, FAST)
@@ -207,17 +208,18 @@ def harmonic(
         hq = hq + (tl.load(hT + c * ld + row)[:, None],)
         weight = weight + (tl.load(chance + c * ld + row)[:, None],)
     total = tl.zeros([BQ, BK], G.dtype.element_ty)
+    along = tl.arange(0, BK)[None, :] + tl.zeros([BQ, 1], tl.int32)
     for start in range(0, u, BK):
-        k = start + tl.arange(0, BK)
-        before = tl.load(doubt + k)[None, :]
-        r = tl.load(G + at + k[None, :], eviction_policy="evict_first") * share
+        k = start + along
+        before = tl.load(doubt + k)
+        r = tl.load(G + at + k, eviction_policy="evict_first") * share
         if ISLANDS:
             here = tl.load(island + row)[:, None]
-            there = tl.load(island + k)[None, :]
+            there = tl.load(island + k)
             r = tl.where(here < 0, r, tl.where(here == there, 1.0, 0.0)).to(share.dtype)
         base = ()
         for c in tl.static_range(C):
-            base = base + (tl.load(hT + c * ld + k)[None, :] - r * hq[c],)
+            base = base + (tl.load(hT + c * ld + k) - r * hq[c],)
         first = base[0]
         for c in tl.static_range(1, C):
             first = tl.maximum(first, base[c])
@@ -228,7 +230,7 @@ def harmonic(
         wrong = 0.5 - 0.5 * best
         if ISLANDS:
             wrong = tl.where((there < 0) | (r > 0), wrong, 1.0 - 1.0 / C)
-        total += tl.where((before > 0) & (k[None, :] != q[:, None]), wrong, 0.0).to(share.dtype)
+        total += tl.where((before > 0) & (k != q[:, None]), wrong, 0.0).to(share.dtype)
     tl.store(out + trial * u + q, tl.sum(total.to(tl.float64), 1), mask=q < u)
 
 

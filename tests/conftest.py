@@ -1,7 +1,13 @@
+import os
+from pathlib import Path
+
 import pytest
 
 from fewlabels.errors import FileError
 from fewlabels.experiments import datasets
+
+if not Path("/dev/nvidia0").exists():
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton is imported: its kernels then run on the CPU
 
 
 @pytest.fixture(params=["dblp", "cora", "citeseer"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from fewlabels.field import Field, pieces
+from fewlabels.field import Field
 from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import markov_field, two_step_marginals
 
@@ -16,23 +14,14 @@ def expected_error(field: Field) -> float:
 
 def two_step_lookahead(field: Field) -> Floats:
     """(u,) R+q: the expected error after asking q, over the answers q may give, by TSA marginals."""
-    return _lookahead(field.kernels.two_step_cost, field)
+    cost: Floats = field.kernels.two_step_cost(*field.state, field.n_nodes, **field.hints)
+    return cost
 
 
 def harmonic_lookahead(field: Field) -> Floats:
     """(u,) R+q by ZLG marginals."""
-    return _lookahead(field.kernels.harmonic_cost, field)
-
-
-def _lookahead(kernel: Callable[..., Floats], field: Field) -> Floats:
-    return kernel(
-        field.G,
-        field.h,
-        field.island,
-        field.n_nodes,
-        piece=pieces(field),
-        skipped=field.skipped[field.unlabelled],
-    )
+    cost: Floats = field.kernels.harmonic_cost(*field.state, field.n_nodes, **field.hints)
+    return cost
 
 
 def exact_lookahead(field: Field) -> Floats:

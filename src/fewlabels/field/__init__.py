@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
 from scipy import sparse
 
 from fewlabels.errors import SettingError, nearest
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
-ENGINES = ("auto", "dense")
+ENGINES = ("auto", "dense", "gpu")
 
 
 class Field(Protocol):
@@ -45,6 +44,14 @@ class Field(Protocol):
     def doubt(self) -> Floats:
         """(u,) G_kk, infinite where no label reaches."""
 
+    @property
+    def state(self) -> tuple[Any, Any, Ints]:
+        """G, h and island where the engine's kernels want them: here, or on the card."""
+
+    @property
+    def hints(self) -> dict[str, Any]:
+        """What the engine's look-ahead kernels take to save work; no cost depends on it."""
+
     def observe(self, node: int, label: int) -> None:
         """Node (a number) is of this class (a number)."""
 
@@ -58,17 +65,6 @@ class Field(Protocol):
         """An independent field in the same state."""
 
 
-def pieces(field: Field) -> Ints:
-    """(u,) the piece, numbered from 0, each unlabelled node is in once the labelled ones are taken out of the graph.
-
-    G is zero between pieces, so an answer says something about its own piece only.
-    """
-    from scipy.sparse.csgraph import connected_components
-
-    _, piece = connected_components(field.weights[field.unlabelled][:, field.unlabelled], directed=False)
-    return piece.astype(np.int64)
-
-
 def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Field = "auto") -> Field:
     """The field of a graph without labels, held by the named engine; a field made before is copied, which is quick."""
     if not isinstance(engine, str):
@@ -80,6 +76,14 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Field = 
         raise SettingError(
             f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}.{nearest(engine, ENGINES)}"
         )
+    if engine == "gpu":
+        try:
+            from fewlabels.field.gpu import GpuField  # loads torch and Triton
+        except ImportError as error:
+            raise SettingError(
+                f"engine 'gpu' needs torch with CUDA, and {error.name} is not installed: pip install 'fewlabels[gpu]'."
+            ) from None
+        return GpuField(graph, n_classes, beta)
     from fewlabels.field.dense import DenseField  # loads Numba
 
     return DenseField(graph, n_classes, beta)

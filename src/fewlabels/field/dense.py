@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from fewlabels import memory
-from fewlabels.errors import GraphError
 from fewlabels.field.inverse import green, pseudo_inverse
+from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import EPS, Floats, Ints, answer
+from fewlabels.kernels.reference import EPS, Floats, Ints
 
 DRIFT = 1e-9  # expected relative error of a G_kk above which G is computed afresh
-SPAN = 1e13  # largest over smallest weight: beyond it float64 cannot hold a node's strong and weak ties at once
-RANGE = (1e-50, 1e50)  # beta times a weight
 
 
-class DenseField:
+class DenseField(Placement):
     """G and h of a graph, updated in place: an answer is a rank-one downdate, taking it back a bordering update.
 
     One (n, n) buffer holds G. The unlabelled nodes fill its leading block: an answered node swaps places with the last
@@ -30,43 +27,31 @@ class DenseField:
     def __init__(self, graph: Graph, n_classes: int, beta: float = 1.0, kernels: Any = None) -> None:
         if kernels is None:
             from fewlabels.kernels import cpu as kernels
+        super().__init__(graph, n_classes, beta)
         self.kernels = kernels
-        self.n_nodes, self.n_classes, self.beta = graph.n_nodes, n_classes, beta
-        self.weights = _scaled(graph, beta)
         memory.require(
             8 * self.n_nodes * (self.n_nodes + 4 * n_classes),
             f"the dense engine on {self.n_nodes:,} nodes",
             "Take a smaller graph, or a machine with more memory.",
         )
         self._degree = np.asarray(self.weights.sum(axis=1)).ravel()
-        self._component = graph.components()
-        self.label = np.full(self.n_nodes, -1)  # (n,) class number, -1 where not known
-        self.skipped = np.zeros(self.n_nodes, dtype=bool)
         self._G = np.zeros((self.n_nodes, self.n_nodes))
         self._h = np.zeros((self.n_nodes, n_classes))
-        self._island = np.empty(self.n_nodes, dtype=np.int64)
         self._error = np.empty(self.n_nodes)
-        self._order = np.arange(self.n_nodes)  # node numbers, the unlabelled ones first
-        self._u = self.n_nodes  # how many are unlabelled
-        self._place = np.arange(self.n_nodes)  # where each node stands in that order
         self.refreshes = -1  # how often drift has forced a fresh G
         self.refresh()
-
-    @property
-    def unlabelled(self) -> Ints:
-        return self._order[: self._u]
 
     @property
     def G(self) -> Floats:
         return self._G[: self._u, : self._u]
 
     @property
-    def h(self) -> Floats:
-        return self._h[: self._u]
+    def state(self) -> tuple[Floats, Floats, Ints]:
+        return self.G, self.h, self.island
 
     @property
-    def island(self) -> Ints:
-        return self._island[: self._u]
+    def h(self) -> Floats:
+        return self._h[: self._u]
 
     @property
     def error(self) -> Floats:
@@ -75,6 +60,15 @@ class DenseField:
     @property
     def doubt(self) -> Floats:
         return np.where(self.island < 0, np.diag(self.G), np.inf)
+
+    @property
+    def hints(self) -> dict[str, Any]:
+        """Which piece each node is in once the labelled ones are taken out, and which nodes no question is about.
+
+        G is zero between pieces, so an answer says something about its own piece only.
+        """
+        _, piece = connected_components(self.weights[self.unlabelled][:, self.unlabelled], directed=False)
+        return {"piece": piece.astype(np.int64), "skipped": self.skipped[self.unlabelled]}
 
     def observe(self, node: int, label: int) -> None:
         q = int(self._place[node])
@@ -97,10 +91,10 @@ class DenseField:
         u = self._u
         self.label[node] = -1
         self._append(node)
-        if (self.label[self._component == self._component[node]] < 0).all():
+        if self._has_no_label(node):
             self._unground(node)
             return
-        w = self.weights[[node], :].toarray().ravel()[self._order[:u]]  # (u,) ties of the node to the unlabelled
+        w = self._ties(node)[:u]  # (u,) ties of the node to the unlabelled
         beside = np.flatnonzero(w)
         reach = w[beside] @ self._G[beside, :u]  # (u,)
         pull, signed = self._attachments()  # (n,), (n, C)
@@ -120,25 +114,11 @@ class DenseField:
 
     def refresh(self) -> None:
         """Compute G and h afresh from the graph and the labels, component by component."""
-        unlabelled = np.flatnonzero(self.label < 0)
-        component = self._component[unlabelled]
-        size = np.bincount(component, minlength=1)
-        unlabelled = unlabelled[np.lexsort((unlabelled, component, -size[component]))]  # the largest component first
-        self._u = u = len(unlabelled)
-        self._order = np.concatenate([unlabelled, np.flatnonzero(self.label >= 0)])
-        self._place[self._order] = np.arange(self.n_nodes)
-        has_label = np.zeros(self._component.max() + 1, dtype=bool)
-        has_label[self._component[self.label >= 0]] = True
-        component = self._component[unlabelled]
-        self._island[:u] = np.where(has_label[component], -1, component)
-        pull, signed = self._attachments()
-        W = sparse.csr_array(self.weights[unlabelled][:, unlabelled])
-        edges = np.concatenate([[0], np.flatnonzero(np.diff(component)) + 1, [u]]) if u else np.zeros(1, dtype=np.int64)
-        for start, stop in pairwise(edges):
-            part = slice(int(start), int(stop))
-            ground = pull[unlabelled[part]] if has_label[component[start]] else None
-            self._error[part] = self._invert(part, W, ground)
-        self._h[:u] = self.G @ signed[unlabelled]
+        parts, signed = self._arrange()
+        u = self._u
+        for part in parts:
+            self._error[part.places] = self._invert(part)
+        self._h[:u] = self.G @ signed
         self._h[:u][self._island[:u] >= 0] = 0
         self.refreshes += 1
 
@@ -148,16 +128,16 @@ class DenseField:
             setattr(twin, name, np.array(value) if isinstance(value, np.ndarray) else value)
         return twin
 
-    def _invert(self, part: slice, W: sparse.csr_array, ground: Floats | None) -> Floats:
+    def _invert(self, part: Part) -> Floats:
         """Fill one component's block of G; the first is worked on in the buffer itself, without a copy."""
-        m = part.stop - part.start
-        first = part.start == 0
+        places, W, ground = part
+        m = places.stop - places.start
+        first = places.start == 0
         block = self._G.reshape(-1)[: m * m].reshape(m, m) if first else np.zeros((m, m))
-        inside = sparse.csr_array(W[part, part])
         if ground is not None:
-            error = green(block, inside, ground, self.kernels)
+            error = green(block, W, ground, self.kernels)
         elif m > 1:
-            error = pseudo_inverse(block, inside, self.kernels)
+            error = pseudo_inverse(block, W, self.kernels)
         else:
             block[:], error = 0, np.zeros(1)
         if first:
@@ -167,71 +147,33 @@ class DenseField:
             self._G[:m, m:] = 0
             self._G[m:] = 0
         else:
-            self._G[part, part] = block
+            self._G[places, places] = block
         return error
-
-    def _attachments(self) -> tuple[Floats, Floats]:
-        """(n,) pull of each node towards labelled ones, and (n, C) the same with the labels' signs."""
-        known = self.label >= 0
-        Y = np.zeros((self.n_nodes, self.n_classes))
-        Y[known] = np.array([answer(c, self.n_classes) for c in range(self.n_classes)])[self.label[known]]
-        return self.weights @ known.astype(float), self.weights @ Y
 
     def _drop(self, q: int) -> None:
         """Place q leaves the leading block: the last unlabelled node takes its place."""
-        self._u -= 1
-        last = self._u
+        last = self._leaves(q)
         if q != last:
             G = self._G[: last + 1, : last + 1]
             G[q] = G[last]
             G[:, q] = G[:, last]
             G[q, q] = G[last, last]
-            for array in (self._h, self._island, self._error):
+            for array in (self._h, self._error):
                 array[q] = array[last]
-            self._swap(q, last)
 
     def _append(self, node: int) -> None:
         """The node joins the leading block in its last row, which is zero until filled."""
-        last = self._u
-        self._u += 1
-        self._swap(int(self._place[node]), last)
+        last = self._joins(node)
         self._G[last, : last + 1] = self._G[: last + 1, last] = 0
         self._h[last] = 0
         self._error[last] = 0
 
-    def _swap(self, a: int, b: int) -> None:
-        self._order[[a, b]] = self._order[[b, a]]
-        self._place[self._order[[a, b]]] = [a, b]
-
     def _unground(self, node: int) -> None:
         """The last label of a component is gone: its block becomes the pseudo-inverse again, its h zero."""
-        component = self._component[node]
-        members = np.flatnonzero(self._component[self.unlabelled] == component)
+        members = self._make_island(node)
         self.kernels.center(self._G, members)
-        self._island[members] = component
         self._h[members] = 0
         self._error[members] = self._error[members].max() + EPS * np.abs(np.diag(self.G)[members])
         degree = self._degree[self._order[members]]
         if (self._error[members] * degree > DRIFT).any():  # 1 / degree: the least resistance there can be
             self.refresh()
-
-
-def _scaled(graph: Graph, beta: float) -> sparse.csr_array:
-    """beta W, refused when float64 cannot hold its spread."""
-    W = sparse.csr_array(beta * graph.weights)
-    if W.nnz == 0:
-        return W
-    low, high = float(W.data.min()), float(W.data.max())
-    if high > SPAN * low:
-        floor = graph.weights.data.max() / SPAN
-        raise GraphError(
-            f"the weights span {graph.weights.data.min():g} to {graph.weights.data.max():g}, more than a factor "
-            f"{SPAN:g}: "
-            f"float64 cannot hold that. Drop the edges below {floor:g}."
-        )
-    if low < RANGE[0] or high > RANGE[1]:
-        raise GraphError(
-            f"beta times the weights runs from {low:g} to {high:g}: "
-            f'it must stay within {RANGE[0]:g} and {RANGE[1]:g}. Use beta="auto".'
-        )
-    return W

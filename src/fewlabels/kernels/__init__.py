@@ -1,6 +1,6 @@
-"""The arithmetic: arrays in, arrays out. `reference` is the readable specification, `cpu` its fast twin.
+"""The arithmetic: arrays in, arrays out. `reference` is the readable specification, `cpu` and `gpu` its fast twins.
 
-Both hold the same functions with the same arguments. An argument named `island` is (u,): -1 where the node's component
+All hold the same functions with the same arguments. An argument named `island` is (u,): -1 where the node's component
 has a label, else the number of its component. There G is infinite in the limit and its block holds the finite part, the
 pseudo-inverse of the component's Laplacian (docs/maths.md, "Components without a label").
 
@@ -9,5 +9,5 @@ pieces into which the labelled nodes cut the graph: G is zero between them. `ski
 be asked: there, and where a cost is clearly not the lowest, it may be off by what float32 loses.
 
 Exact inference stands apart: `elimination` makes the tree, `junction_tree` is the specification, `junction_tree_cpu`
-the fast twin.
+the fast twin. `triton_kernels` is what `gpu` launches.
 """

@@ -8,5 +8,6 @@ class VOpt:
     """The least variance left, tr G after the answer: explores, whatever the answers were (Ji & Han 2012)."""
 
     def cost(self, field: Field) -> Floats:
-        cost: Floats = field.kernels.vopt_cost(field.G, field.island)
+        G, _, island = field.state
+        cost: Floats = field.kernels.vopt_cost(G, island)
         return cost

@@ -11,7 +11,7 @@ import fewlabels as fl
 from fewlabels.errors import SettingError
 from fewlabels.experiments.datasets import Dataset, chain
 from fewlabels.experiments.gpu_trials import COSTS, run_trials
-from fewlabels.experiments.paper import always
+from fewlabels.experiments.trials import Always
 from fewlabels.experiments.trials import run_trial
 
 pytestmark = INTERPRETED
@@ -41,13 +41,13 @@ def test_nodes_without_a_known_label_are_not_asked():
     labels = rng.integers(0, 3, 20)
     labels[[2, 5, 11]] = -1
     data = Dataset("some", fl.Graph(random_weights(20, rng)), labels, ("a", "b", "c"))
-    assert_same(always(data), "tsa", 30, 2)
+    assert_same(Always(data), "tsa", 30, 2)
 
 
 def test_a_graph_in_pieces_and_a_strategy_off_the_card_are_refused():
     graph = fl.Graph.from_edges([0, 2], [1, 3])
     data = Dataset("pieces", graph, np.array([0, 1, 0, 1]), ("a", "b"))
     with pytest.raises(SettingError, match="not in one piece"):
-        run_trials(always(data), "tsa", 2, range(1), 0, 1.0, device=DEVICE)
+        run_trials(Always(data), "tsa", 2, range(1), 0, 1.0, device=DEVICE)
     with pytest.raises(SettingError, match="choose one of tsa, zlg"):
-        run_trials(always(data), "margin", 2, range(1), 0, 1.0, device=DEVICE)
+        run_trials(Always(data), "margin", 2, range(1), 0, 1.0, device=DEVICE)

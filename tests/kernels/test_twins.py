@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from graphs import in_pieces, random_labels, random_weights
 
-from fewlabels.field import pieces
 from fewlabels.field.dense import DenseField
 from fewlabels.graph import Graph
 from fewlabels.kernels import cpu, lookahead_cpu, reference
@@ -43,7 +42,7 @@ def test_lookahead_equals_its_twin(field):
     for name in ("two_step_cost", "harmonic_cost"):
         expected = getattr(reference, name)(*arguments)
         np.testing.assert_allclose(getattr(cpu, name)(*arguments), expected, atol=ROUNDING)
-        np.testing.assert_allclose(getattr(cpu, name)(*arguments, piece=pieces(field)), expected, atol=ROUNDING)
+        np.testing.assert_allclose(getattr(cpu, name)(*arguments, piece=field.hints["piece"]), expected, atol=ROUNDING)
 
 
 @pytest.fixture
@@ -72,7 +71,7 @@ def test_what_is_asked_is_decided_in_float64(field, screened):
     for skipped in (np.zeros(len(exact), dtype=bool), exact <= np.median(exact) + TIE):
         if skipped.all():
             continue
-        cost = cpu.two_step_cost(*arguments, piece=pieces(field), skipped=skipped)
+        cost = cpu.two_step_cost(*arguments, piece=field.hints["piece"], skipped=skipped)
         ties = tied(exact[~skipped], everyone[~skipped])
         np.testing.assert_array_equal(tied(cost[~skipped], everyone[~skipped]), ties)
         np.testing.assert_allclose(cost[ties], exact[ties], atol=ROUNDING)
@@ -83,7 +82,7 @@ def test_the_same_five_questions_on_the_papers_graphs(published):
     for node in (7, 70, 700, 1001, 1313):
         field.observe(node, int(published.labels[node]))
         arguments = field.G, field.h, field.island, field.n_nodes
-        cost = cpu.two_step_cost(*arguments, piece=pieces(field))
+        cost = cpu.two_step_cost(*arguments, piece=field.hints["piece"])
         exact = float64_cost(*arguments)
         np.testing.assert_allclose(cost, exact, atol=1e-6)
         np.testing.assert_array_equal(tied(cost, field.unlabelled), tied(exact, field.unlabelled))

@@ -11,8 +11,7 @@ import fewlabels as fl
 from fewlabels.errors import SettingError
 from fewlabels.experiments.datasets import Dataset, chain
 from fewlabels.experiments.gpu_trials import COSTS, run_trials
-from fewlabels.experiments.trials import Always
-from fewlabels.experiments.trials import run_trial
+from fewlabels.experiments.trials import Always, run_trial
 
 pytestmark = INTERPRETED
 

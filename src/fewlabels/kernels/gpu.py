@@ -20,7 +20,7 @@ from fewlabels.kernels.reference import Floats, Ints, first_by_rank, island_size
 
 PAD = 256  # rows of G are a multiple of this long: every block length divides it
 TILES = {  # rows of q, columns of k, warps: the fastest measured by benchmarks/gpu.py
-    ("two_step", torch.float32): (2, 64, 1),
+    ("two_step", torch.float32): (1, 128, 1),
     ("two_step", torch.float64): (1, 64, 1),
     ("harmonic", torch.float32): (8, 128, 4),
     ("harmonic", torch.float64): (4, 128, 4),

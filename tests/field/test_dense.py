@@ -160,27 +160,26 @@ def test_setting_up_takes_one_matrix():
 
 
 @pytest.mark.parametrize("m", [1, 5, 64, 130])
-def test_sweeps_give_the_inverse_also_when_the_last_block_is_short(m):
+def test_blocks_give_the_inverse_also_when_the_last_one_is_short(m):
     rng = np.random.default_rng(m)
     A = np.diag(random_weights(m, rng).sum(axis=1) + rng.random(m)) - 0.1
     A = A @ A.T + np.eye(m)
     expected = np.linalg.inv(A)
-    assert inverse._inverse_by_sweeps(A, block=64)
+    assert inverse._inverse_by_blocks(A, block=64)
     np.testing.assert_allclose(np.tril(A), np.tril(expected), rtol=1e-9, atol=1e-12)
-    assert not inverse._inverse_by_sweeps(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert not inverse._inverse_by_blocks(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
 def test_a_long_set_up_tells_the_time_left(capsys, monkeypatch):
-    monkeypatch.setattr(inverse, "SWEEP_FROM", 1)
+    monkeypatch.setattr(inverse, "BLOCKS_FROM", 1)
     monkeypatch.setattr(inverse, "PATIENCE", 0.0)
-    n = 2100  # three blocks
-    graph = Graph.from_edges(np.arange(n - 1), np.arange(1, n))
-    swept = DenseField(graph, 2)
+    n = 2100  # three blocks, each taken up three times
+    field = DenseField(Graph.from_edges(np.arange(n - 1), np.arange(1, n)), 2)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
+    assert len(lines) == 8
     assert re.fullmatch(r"fewlabels: setting up 2,100 nodes, about \d+ s left", lines[0])
-    monkeypatch.undo()
-    np.testing.assert_allclose(swept.G, DenseField(graph, 2).G, atol=1e-8)
+    end = field.G[np.ix_(field.unlabelled == 0, field.unlabelled == 0)]
+    assert end[0, 0] == pytest.approx((n - 1) * (2 * n - 1) / (6 * n), rel=1e-10)  # the path's pseudo-inverse
 
 
 def test_a_graph_too_large_for_the_memory_is_refused_with_the_numbers(monkeypatch):

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from fewlabels.kernels.reference import EPS, Floats
 
-SWEEP_FROM = 4000  # nodes; LAPACK is quicker below, and done in a second or two
-BLOCK = 1024  # nodes swept together
+BLOCKS_FROM = 6000  # nodes; one call of LAPACK is quicker below, and done in two or three seconds
+BLOCK = 1024
 PATIENCE = 2.0  # seconds between lines of progress
 TOLERANCE = 1e-9  # expected relative error of a Cholesky inverse above which bordering takes its place
 
@@ -57,7 +57,7 @@ def pseudo_inverse(out: Floats, W: sparse.csr_array, kernels: Any) -> Floats:
 
 def cholesky_inverse(A: Floats) -> bool:
     """Replace a symmetric C-ordered A by its inverse; False, and A spoilt, when rounding leaves A indefinite."""
-    done = _inverse_by_sweeps(A) if len(A) >= SWEEP_FROM else _inverse_by_lapack(A)
+    done = _inverse_by_blocks(A) if len(A) >= BLOCKS_FROM else _inverse_by_lapack(A)
     if done:
         _mirror_lower(A)
     return done and bool(np.isfinite(np.diag(A)).all())  # no other entry is larger
@@ -74,37 +74,51 @@ def _inverse_by_lapack(A: Floats) -> bool:
     return not failed
 
 
-def _inverse_by_sweeps(A: Floats, block: int = BLOCK) -> bool:
-    """The lower triangle of the inverse, a block of rows and columns after the other, with a line of progress.
+def _inverse_by_blocks(A: Floats, block: int = BLOCK) -> bool:
+    """The lower triangle of the inverse: A = L L', M = inv(L), M'M, block by block, with a line of progress.
 
-    A sweep over the block K, with P = inv(A_KK) by Cholesky, turns A_KK into -P, A_IK into A_IK P and A_IJ into
-    A_IJ - A_IK P A_KJ; once every block is swept, A is minus its inverse. The same n^3 operations as LAPACK's way, all
-    of them matrix products, and none of its calls on a large matrix: OpenBLAS 0.3.30 crashes in dpotrf at 20,000.
+    LAPACK's own three steps and operations, nearly all of them matrix products; but it can say how far it is, and no
+    call is made on a large matrix: OpenBLAS 0.3.30 crashes in dpotrf from 16,000 on.
     """
     m = len(A)
     cuts = [slice(start, min(start + block, m)) for start in range(0, m, block)]
-    started = told = time.perf_counter()
-    for done, K in enumerate(cuts):
-        P = np.tril(A[K, K])
-        P += np.tril(P, -1).T
-        column = np.concatenate([A[K, : K.start].T, P, A[K.stop :, K]])  # (m, b)
-        P = np.ascontiguousarray(P)
-        if not _inverse_by_lapack(P):
+    progress = _Progress(m, 3 * len(cuts))
+    for K in cuts:
+        A[K.start :, K] -= A[K.start :, : K.start] @ A[K, : K.start].T
+        factor, failed = lapack.dpotrf(A[K, K], lower=1, clean=1)
+        if failed:
             return False
-        P = np.tril(P) + np.tril(P, -1).T
-        scaled = column @ P  # (m, b)
-        for rows in cuts:
-            A[rows, : rows.stop] -= scaled[rows] @ column[: rows.stop].T
-        A[K, : K.start] = scaled[: K.start].T
-        A[K.stop :, K] = scaled[K.stop :]
-        A[K, K] = -P
-        if time.perf_counter() - told > PATIENCE and done + 1 < len(cuts):
-            told = time.perf_counter()
-            left = (told - started) * (len(cuts) / (done + 1) - 1)
-            print(f"fewlabels: setting up {m:,} nodes, about {left:.0f} s left", file=sys.stderr, flush=True)
-    for rows in cuts:
-        np.negative(A[rows, : rows.stop], out=A[rows, : rows.stop])
+        A[K, K] = factor
+        if K.stop < m:
+            A[K.stop :, K] = solve_triangular(factor, A[K.stop :, K].T, lower=True, check_finite=False).T
+        progress.step()
+    for K in reversed(cuts):
+        corner = solve_triangular(A[K, K], np.eye(K.stop - K.start), lower=True, check_finite=False)
+        panel = A[K.stop :, K] @ corner  # (m - stop, b)
+        for rows in reversed(cuts[cuts.index(K) + 1 :]):
+            A[rows, K] = -A[rows, K.stop : rows.stop] @ panel[: rows.stop - K.stop]
+        A[K, K] = corner
+        progress.step()
+    for K in cuts:
+        A[K, : K.stop] = A[K.start :, K].T @ A[K.start :, : K.stop]
+        progress.step()
     return True
+
+
+class _Progress:
+    """A line on standard error every two seconds, with the time left."""
+
+    def __init__(self, m: int, steps: int) -> None:
+        self.m, self.steps, self.done = m, steps, 0
+        self.started = self.told = time.perf_counter()
+
+    def step(self) -> None:
+        self.done += 1
+        now = time.perf_counter()
+        if now - self.told > PATIENCE and self.done < self.steps:
+            self.told = now
+            left = (now - self.started) * (self.steps / self.done - 1)
+            print(f"fewlabels: setting up {self.m:,} nodes, about {left:.0f} s left", file=sys.stderr, flush=True)
 
 
 def _fill(out: Floats, W: sparse.csr_array, degree: Floats) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Hashable, Iterable
-from numbers import Real
 from typing import Any, overload
 
 import numpy as np
@@ -13,15 +11,14 @@ from numpy.typing import NDArray
 
 from fewlabels import journal
 from fewlabels.checks import is_whole
-from fewlabels.errors import FileError, LabelError, QueryError, SettingError, nearest
+from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Field, make_field
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
+from fewlabels.settings import as_array, checked_classes, listed, seed_of, strength
 from fewlabels.strategies import Strategy, cost_of, lowest, make_strategy
-
-AUTO_STRENGTH = 5.0  # beta times the mean weighted degree when beta is "auto"
 
 
 class ActiveLearner:
@@ -53,9 +50,9 @@ class ActiveLearner:
         random_state: int | np.random.Generator | None = 0,
     ) -> None:
         self.graph = graph
-        self._classes = _checked_classes(classes)
+        self._classes = checked_classes(classes)
         self._strategy = make_strategy(strategy)
-        self._seed = _seed(random_state)
+        self._seed = seed_of(random_state)
         number = strength(graph, beta)
         self._settings = {
             "graph": graph.fingerprint(),
@@ -140,7 +137,7 @@ class ActiveLearner:
 
     def add_class(self, label: Hashable) -> None:
         """One more class a node may turn out to be."""
-        self._classes = _checked_classes([*self._classes, label])
+        self._classes = checked_classes([*self._classes, label])
         self._field.add_class()
         self._record("add_class", label=self._classes[-1])
 
@@ -203,7 +200,7 @@ class ActiveLearner:
         number = np.zeros(self.graph.n_nodes, dtype=np.int64)
         number[self._field.unlabelled] = largest(self._field.h)
         number[list(self._labels)] = list(self._labels.values())
-        return _as_array(self._classes)[number]
+        return as_array(self._classes)[number]
 
     def predict_proba(self) -> Floats:
         """(n, C) chance of each class at each node, by TSA marginals; certain where labelled."""
@@ -297,62 +294,5 @@ class ActiveLearner:
         except (ValueError, TypeError):
             hint = nearest(label, self._classes)
             raise LabelError(
-                f"{label!r} is not one of the classes {_listed(self._classes)}.{hint} Add it with add_class({label!r})."
+                f"{label!r} is not one of the classes {listed(self._classes)}.{hint} Add it with add_class({label!r})."
             ) from None
-
-
-def strength(graph: Graph, beta: float | str) -> float:
-    """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing."""
-    if beta == "auto":
-        mean = float(graph.degrees().mean())
-        return AUTO_STRENGTH / mean if mean > 0 else 1.0  # without edges beta has no say
-    if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
-        raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
-    return float(beta)
-
-
-def _checked_classes(classes: Iterable[Hashable]) -> list[Hashable]:
-    if isinstance(classes, str) or not hasattr(classes, "__iter__"):
-        raise SettingError(f"classes is {classes!r}: give a list of at least two labels.")
-    found = [c.item() if isinstance(c, np.generic) else c for c in classes]
-    for c in found:
-        if not isinstance(c, Hashable) or c != c:
-            raise SettingError(f"{c!r} cannot be a class: use text or numbers.")
-    if len(found) < 2:
-        raise SettingError(
-            f"there is {len(found)} class, {found}: give at least two."
-            if found
-            else "there are no classes: give at least two."
-        )
-    if len(set(found)) < len(found):
-        twice = next(c for k, c in enumerate(found) if c in found[:k])
-        raise SettingError(f"the class {twice!r} is there twice: list every class once.")
-    return found
-
-
-def _seed(random_state: Any) -> int:
-    """A whole number that fixes every draw; None takes a fresh one, which is saved with the learner."""
-    if random_state is None:
-        random_state = np.random.default_rng()
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    if not is_whole(random_state) or random_state < 0:
-        raise SettingError(f"random_state is {random_state!r}: give a whole number from 0, a numpy Generator, or None.")
-    return int(random_state)
-
-
-def _as_array(classes: list[Hashable]) -> NDArray[Any]:
-    """The classes as an array of their common plain type, or of objects."""
-    if len({type(c) for c in classes}) == 1 and isinstance(classes[0], (str, bool, int, float)):
-        plain = np.array(classes)
-        if plain.tolist() == classes:  # not so for whole numbers past 64 bits, or text that ends in NUL
-            return plain
-    array = np.empty(len(classes), dtype=object)
-    array[:] = classes
-    return array
-
-
-def _listed(classes: list[Hashable], most: int = 10) -> str:
-    return ", ".join(repr(c) for c in classes[:most]) + (
-        f" and {len(classes) - most} more" if len(classes) > most else ""
-    )

@@ -15,8 +15,8 @@ from fewlabels.experiments.trials import Draw, Row
 from fewlabels.field.gpu import GpuField, free_memory
 from fewlabels.kernels import gpu as kernels
 from fewlabels.kernels.reference import Floats, Ints
-from fewlabels.learner import strength
 from fewlabels.marginals import TIE
+from fewlabels.settings import strength
 from fewlabels.strategies import lowest
 
 

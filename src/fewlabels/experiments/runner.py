@@ -14,7 +14,7 @@ from fewlabels.errors import SettingError
 from fewlabels.experiments.results import Results
 from fewlabels.experiments.trials import Draw, Row, run_trial
 from fewlabels.field import Field, make_field
-from fewlabels.learner import strength
+from fewlabels.settings import strength
 from fewlabels.strategies import make_strategy
 
 if TYPE_CHECKING:

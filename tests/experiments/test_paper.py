@@ -76,6 +76,14 @@ def test_a_verdict_on_a_toy_counts_the_points_beyond_two_errors(wrong, agrees):
     assert made.verdict[0] is agrees
 
 
+def test_the_combined_error_holds_the_papers_fifty_trials_and_however_many_are_ours():
+    trials = [[0.5, 0.5 + 0.1 * (-1) ** t] for t in range(200)]
+    rows = rows_of({"tsa": trials})
+    [comparison] = paper.compare("chain", rows)  # published from 2 labels on
+    spread = np.std([both[1] for both in trials], ddof=1)
+    np.testing.assert_allclose(comparison.error, [spread * np.sqrt(1 / 200 + 1 / 50)])
+
+
 def test_the_chain_bears_the_papers_sentence_out_and_the_report_says_so(tmp_path):
     rows = run(paper.plan("chain", trials=20), tmp_path)
     [claim] = paper.claims("chain", rows)

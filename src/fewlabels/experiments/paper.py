@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewlabels.experiments.curves import curve, paired
+from fewlabels.experiments.curves import by_trial, curve, paired
 from fewlabels.experiments.datasets import DATASETS, chain, jittered_box
 from fewlabels.experiments.runner import Plan
 from fewlabels.experiments.trials import Always, Draw
@@ -29,11 +29,12 @@ CLOSE = 0.008  # mean difference to the paper's curve that counts as the same, o
 CLOSE_RANDOM = 0.025  # the same for random questions, whose trials differ more
 COMPARED = range(10, 71)  # over these numbers of labelled nodes
 OUTSIDE = 0.1  # share of a toy's points that may lie beyond two standard errors; of a short curve, one
-READ_OFF = 0.002  # the published curves are read off a figure, to about this
+TRIALS = 50  # behind every published curve
+ROUNDING = 5e-5  # of the published numbers, which have four digits
 
 
 def plan(
-    name: str, trials: int = 50, labels: int | None = None, strategies: tuple[str, ...] | None = None, seed: int = 0
+    name: str, trials: int = TRIALS, labels: int | None = None, strategies: tuple[str, ...] | None = None, seed: int = 0
 ) -> Plan:
     """The paper's experiment of this name: its protocol, its strategies, its number of labels unless told."""
     toys: dict[str, Draw] = {"chain": partial(chain, 15), "box": jittered_box}
@@ -60,12 +61,12 @@ class Comparison:
     labelled: Floats
     ours: Floats
     theirs: Floats
-    error: Floats  # combined standard error: the paper's is taken to be ours, both are means over 50 trials
+    error: Floats  # combined standard error: the paper's trials are taken to spread like ours
 
     @property
     def in_errors(self) -> Floats:
-        """The difference in combined standard errors; reading the figure counts as an error of its own."""
-        return (self.ours - self.theirs) / np.hypot(self.error, READ_OFF)
+        """The difference in combined standard errors; where all trials end alike, the rounding is left."""
+        return (self.ours - self.theirs) / np.hypot(self.error, ROUNDING)
 
     @property
     def verdict(self) -> tuple[bool, str]:
@@ -94,7 +95,9 @@ def compare(dataset: str, rows: pd.DataFrame) -> list[Comparison]:
         ours = curve(rows, strategy)
         both = np.isin(labelled, ours.labelled)
         mean, error = ours.at(labelled[both])
-        found.append(Comparison(dataset, strategy, labelled[both], mean, accuracy[both], np.sqrt(2) * error))
+        spread = error * np.sqrt(by_trial(rows, strategy).shape[0])  # of single trials
+        combined = np.hypot(error, spread / np.sqrt(TRIALS))
+        found.append(Comparison(dataset, strategy, labelled[both], mean, accuracy[both], combined))
     return found
 
 

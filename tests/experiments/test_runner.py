@@ -126,7 +126,11 @@ def test_a_killed_run_resumes_to_the_same_numbers_as_an_uninterrupted_one(tmp_pa
 def test_ctrl_c_keeps_what_is_finished_and_says_so(tmp_path):
     command = [sys.executable, "-m", "fewlabels", "reproduce", "box", "--strategies", "tsa", "--trials", "400"]
     started = subprocess.Popen(
-        [*command, "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*command, "--out", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores Ctrl-C
     )
     path = tmp_path / "box.csv"
     while started.poll() is None and not (path.exists() and len(path.read_text().splitlines()) > 60):

@@ -346,3 +346,59 @@ def test_one_node_and_no_edges():
     assert ours.query() == 0
     ours.teach(0, "b")
     assert ours.predict().tolist() == ["b"]
+
+
+@pytest.mark.parametrize("strategy", ["tsa", "zlg", "sopt", "margin", "random"])
+def test_a_prepared_answer_asks_what_an_unprepared_one_asks(strategy):
+    graph = fl.Graph(in_pieces([30, 12, 3, 1], np.random.default_rng(0)))
+    ready, plain = (learner(graph, list("abc"), strategy=strategy) for _ in range(2))
+    for step in range(12):
+        node = plain.query()
+        for label in ready.classes:
+            ready.prepare(node, label)
+        for ours in (ready, plain):
+            ours.teach(node, "abc"[step % 3])
+        np.testing.assert_allclose(ready.costs(), plain.costs(), atol=1e-9)
+        assert ready.query() == plain.query()
+
+
+def test_what_was_prepared_is_dropped_when_something_else_is_said():
+    ready, plain = learner(), learner()
+    for ours in (ready, plain):
+        ours.teach(0, "a")
+    ready.prepare(6, "b")
+    for ours in (ready, plain):
+        ours.teach(3, "a")
+        ours.teach(6, "b")
+    np.testing.assert_array_equal(ready.costs(), plain.costs())
+
+
+def test_outcomes_are_what_teaching_each_answer_gives():
+    graph = fl.Graph(in_pieces([14, 5, 1], np.random.default_rng(1)))
+    ours = learner(graph, list("abc"))
+    ours.teach([0, 5, 9], ["a", "b", "a"])
+    for node in set(range(20)) - {0, 5, 9}:
+        before, chances = ours.predict(), ours.predict_proba()[node]
+        found = ours.outcomes(node)
+        assert [o.label for o in found] == ["a", "b", "c"]
+        np.testing.assert_allclose([o.chance for o in found], chances)
+        for outcome in found:
+            ours.teach(node, outcome.label)
+            assert outcome.expected_error == pytest.approx(ours.expected_error(), abs=1e-12)
+            others = np.arange(20) != node
+            assert outcome.changes == (ours.predict() != before)[others].sum()
+            ours.forget(node)
+        gain = ours.expected_error() - sum(o.chance * o.expected_error for o in found)
+        assert gain == pytest.approx(ours.gains()[node], abs=1e-9)
+    with pytest.raises(LabelError, match="its answer is known"):
+        ours.outcomes(0)
+
+
+def test_query_leaves_out_what_others_are_asking():
+    ours = learner()
+    ours.teach([0, 6], ["a", "b"])
+    assert ours.query() == 3
+    assert ours.query(without=[3, 0]) in (2, 4)
+    assert 3 not in ours.query(4, without=[3])
+    with pytest.raises(QueryError, match=r"0 node\(s\) left.*5 left out"):
+        ours.query(without=range(1, 6))

@@ -13,6 +13,7 @@ from fewlabels import journal
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Field, make_field
+from fewlabels.foresight import Foresight, Outcome
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import largest, two_step_marginals
@@ -68,6 +69,8 @@ class ActiveLearner:
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []
         self._cost: Floats | None = None  # (n,) the strategy's costs in this state, once asked for
+        self._foresight: Foresight | None = None
+        self._prepared: dict[tuple[int, int], Floats] = {}  # (node, class) -> (n,) costs after that answer
 
     @property
     def classes(self) -> list[Hashable]:
@@ -104,10 +107,12 @@ class ActiveLearner:
             if known is None:
                 new[k] = c
         for k, c in new.items():
+            prepared = self._prepared.get((k, c))
             self._field.observe(k, c)
             self._labels[k] = c
             self._unskip(k)
             self._record("teach", node=k, label=self._classes[c])
+            self._cost = prepared
 
     def forget(self, node: Hashable) -> None:
         """Take back the answer to this node, or its skip."""
@@ -142,22 +147,24 @@ class ActiveLearner:
         self._record("add_class", label=self._classes[-1])
 
     @overload
-    def query(self) -> Any: ...
+    def query(self, *, without: Iterable[Hashable] = ()) -> Any: ...
 
     @overload
-    def query(self, k: int) -> list[Any]: ...
+    def query(self, k: int, *, without: Iterable[Hashable] = ()) -> list[Any]: ...
 
-    def query(self, k: int | None = None) -> Any:
-        """The node to ask next, or a list of k different ones.
+    def query(self, k: int | None = None, *, without: Iterable[Hashable] = ()) -> Any:
+        """The node to ask next, or a list of k different ones; not those in `without`, which others may be asking.
 
         The k are chosen one after another, each as if those before had been answered by their most probable label.
         """
         wanted = 1 if k is None else k
         if not is_whole(wanted) or wanted < 1:
             raise QueryError(f"query({k!r}): ask for a whole number of nodes, at least 1.")
-        left = self.graph.n_nodes - len(self._labels) - len(self._skipped)
+        others = [node for node in {self.graph.position(node) for node in without} if self._askable(node)]
+        left = self.graph.n_nodes - len(self._labels) - len(self._skipped) - len(others)
         if wanted > left:
             skipped = f" and {len(self._skipped)} skipped" if self._skipped else ""
+            skipped += f" and {len(others)} left out" if others else ""
             raise QueryError(
                 f"{wanted} question(s) wanted and {left} node(s) left: {len(self._labels)} are labelled{skipped}. "
                 "Ask for fewer, or forget one."
@@ -168,6 +175,7 @@ class ActiveLearner:
         try:
             while True:
                 cost = self._at_nodes(cost_of(self._strategy, self._field)) if chosen else self.costs()
+                cost[others] = np.nan
                 askable = np.flatnonzero(~np.isnan(cost))
                 chosen.append(lowest(cost[askable], askable, rng))
                 if len(chosen) == wanted:
@@ -194,6 +202,31 @@ class ActiveLearner:
         It may be negative: an answer can reveal that others are less certain than they seemed.
         """
         return self.expected_error() - self._at_nodes(two_step_lookahead(self._field))
+
+    def outcomes(self, node: Hashable) -> list[Outcome]:
+        """What each possible answer to this node would change. Needs room for a second field."""
+        k = self.graph.position(node)
+        if k in self._labels:
+            raise LabelError(f"node {node!r} is labelled {self._classes[self._labels[k]]!r}: its answer is known.")
+        chances = two_step_marginals(self._field)[self._field.unlabelled == k][0]
+        now = np.empty(self.graph.n_nodes, dtype=np.int64)
+        now[self._field.unlabelled] = largest(self._field.h)
+        found = []
+        for c, label in enumerate(self._classes):
+            after = self._foreseen(k).after(c)
+            changes = int((now[after.unlabelled] != largest(after.h)).sum())
+            found.append(Outcome(label, float(chances[c]), expected_error(after), changes))
+        return found
+
+    def prepare(self, node: Hashable, label: Any) -> None:
+        """Work out now what to ask once this answer is taught, so that `query` is ready at once.
+
+        Needs room for a second field. Where something else is said or done, what was prepared is dropped.
+        """
+        k, c = self.graph.position(node), self._class_number(label)
+        if k not in self._labels and (k, c) not in self._prepared:
+            after = self._foreseen(k).after(c)
+            self._prepared[k, c] = self._at_nodes(cost_of(self._strategy, after), after)
 
     def predict(self) -> NDArray[Any]:
         """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
@@ -259,10 +292,20 @@ class ActiveLearner:
     def __repr__(self) -> str:
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._labels)} labelled)"
 
-    def _at_nodes(self, values: Floats) -> Floats:
+    def _askable(self, k: int) -> bool:
+        return k not in self._labels and k not in self._skipped
+
+    def _foreseen(self, k: int) -> Foresight:
+        """The field after an answer to this node, kept until something is recorded or another node is looked at."""
+        if self._foresight is None or self._foresight.node != k:
+            self._foresight = None  # the room is free before the next copy takes it
+            self._foresight = Foresight(self._field, k)
+        return self._foresight
+
+    def _at_nodes(self, values: Floats, field: Field | None = None) -> Floats:
         """(n,) the field's values at their node numbers, NaN where labelled or skipped."""
         everywhere = np.full(self.graph.n_nodes, np.nan)
-        everywhere[self._field.unlabelled] = values
+        everywhere[(field or self._field).unlabelled] = values
         everywhere[list(self._skipped)] = np.nan
         return everywhere
 
@@ -272,7 +315,8 @@ class ActiveLearner:
 
     def _record(self, do: str, **what: Any) -> None:
         self._events.append({"do": do, **what})
-        self._cost = None
+        self._cost = self._foresight = None
+        self._prepared.clear()
 
     def _many(self, node: Any, label: Any) -> tuple[list[int], list[Any]]:
         """Node numbers and labels of one answer or of several."""

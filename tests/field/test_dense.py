@@ -49,6 +49,24 @@ def test_observe_gives_the_inverse_and_the_propagation_of_the_definitions(n, C, 
     np.testing.assert_allclose(h, oracle.propagation(L, labels, C), atol=1e-10)
 
 
+@pytest.mark.parametrize(("sizes", "C"), [([9, 4, 2, 1], 3), ([12], 2), ([5, 5], 6)])
+def test_relabel_is_forget_and_observe(sizes, C):
+    rng = np.random.default_rng(C)
+    n = sum(sizes)
+    field = DenseField(Graph(in_pieces(sizes, rng)), C)
+    labels = random_labels(n, n // 2, C, rng)
+    for node, c in labels.items():
+        field.observe(node, c)
+    for node, c in labels.items():
+        twin = field.copy()
+        twin.forget(node)
+        twin.observe(node, (c + 1) % C)
+        field.relabel(node, (c + 1) % C)
+        for ours, theirs in zip(by_node(field), by_node(twin), strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-10)
+        assert (field.label == twin.label).all()
+
+
 def test_forget_undoes_observe_in_any_order_also_back_to_no_label():
     rng = np.random.default_rng(3)
     W = in_pieces([9, 4, 2, 1], rng)

@@ -49,6 +49,9 @@ def test_answers_taking_back_and_a_new_class_equal_the_dense_field(kind):
             assert_same(ours, twin, CLOSE[kind])
     for field in (ours, twin):
         field.add_class()
+        field.forget(0)
+        field.relabel(1, 3)
+        field.observe(0, labels[0])
     for node in rng.permutation(list(labels)):
         for field in (ours, twin):
             field.forget(int(node))

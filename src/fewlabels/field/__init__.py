@@ -14,7 +14,7 @@ ENGINES = ("auto", "dense", "gpu")
 
 
 class Field(Protocol):
-    """(G, h) given the labels so far, over the unlabelled nodes; `observe` and `forget` are the only updates."""
+    """(G, h) given the labels so far, over the unlabelled nodes; only `observe`, `forget` and `relabel` change it."""
 
     n_nodes: int
     n_classes: int
@@ -57,6 +57,9 @@ class Field(Protocol):
 
     def forget(self, node: int) -> None:
         """The label of this node is taken back."""
+
+    def relabel(self, node: int, label: int) -> None:
+        """This labelled node is of another class: G stays, h follows."""
 
     def add_class(self) -> None:
         """One more class, of which nothing has been heard."""

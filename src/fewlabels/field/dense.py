@@ -11,7 +11,7 @@ from fewlabels import memory
 from fewlabels.field.inverse import green, pseudo_inverse
 from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import EPS, Floats, Ints
+from fewlabels.kernels.reference import EPS, Floats, Ints, answer
 
 DRIFT = 1e-9  # expected relative error of a G_kk above which G is computed afresh
 
@@ -94,9 +94,7 @@ class DenseField(Placement):
         if self._has_no_label(node):
             self._unground(node)
             return
-        w = self._ties(node)[:u]  # (u,) ties of the node to the unlabelled
-        beside = np.flatnonzero(w)
-        reach = w[beside] @ self._G[beside, :u]  # (u,)
+        reach = self._reach(node, u)
         pull, signed = self._attachments()  # (n,), (n, C)
         others = self._order[:u]
         s = float(pull[node] + reach @ pull[others])
@@ -105,6 +103,11 @@ class DenseField(Placement):
         self._island[u] = -1
         self.error[:] += EPS * np.diag(self.G)
         self._error[u] = EPS * self.n_nodes * self._G[u, u]
+
+    def relabel(self, node: int, label: int) -> None:
+        signs = answer(label, self.n_classes) - answer(int(self.label[node]), self.n_classes)  # (C,)
+        self._h[: self._u] += np.outer(self._reach(node, self._u), signs)
+        self.label[node] = label
 
     def add_class(self) -> None:
         unheard = np.zeros((self.n_nodes, 1))
@@ -149,6 +152,12 @@ class DenseField(Placement):
         else:
             self._G[places, places] = block
         return error
+
+    def _reach(self, node: int, u: int) -> Floats:
+        """(u,) how much a label at this node counts at each of the others: G times its ties to them."""
+        w = self._ties(node)[:u]
+        beside = np.flatnonzero(w)
+        return w[beside] @ self._G[beside, :u]
 
     def _drop(self, q: int) -> None:
         """Place q leaves the leading block: the last unlabelled node takes its place."""

@@ -14,7 +14,7 @@ from fewlabels.field.gpu_inverse import BLOCK, expected_error, green
 from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
 from fewlabels.kernels import gpu as kernels
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.kernels.reference import Floats, Ints, answer
 
 GIB = 2**30
 SPARE = 2**30  # bytes left to the kernels and to torch itself
@@ -103,13 +103,18 @@ class GpuField(Placement):
             kernels.center(self.state[0], members)
             self._h[torch.as_tensor(members, device=self.device)] = 0
             return
-        reach = (self._G[:u, :u] @ self._on_card(self._ties(node)[:u]).to(self.dtype)).double()  # (u,)
+        reach = self._reach(node, u)
         pull, signed = (self._on_card(array[self._order[: u + 1]]) for array in self._attachments())
         s = pull[u] + reach @ pull[:u]
         h_new = (signed[u] + reach @ signed[:u]) / s
         self._island[u] = -1
         G, h, _ = self.state
         kernels.border(G, h, reach, s, h_new, label)
+
+    def relabel(self, node: int, label: int) -> None:
+        signs = answer(label, self.n_classes) - answer(int(self.label[node]), self.n_classes)  # (C,)
+        self._h[: self._u] += torch.outer(self._reach(node, self._u), self._on_card(signs))
+        self.label[node] = label
 
     def add_class(self) -> None:
         unheard = torch.zeros((self.n_nodes, 1), dtype=torch.float64, device=self.device)
@@ -156,6 +161,10 @@ class GpuField(Placement):
         if work is not block:
             for start in range(0, m, BLOCK):
                 block[start : start + BLOCK] = work[start : start + BLOCK].to(self.dtype)
+
+    def _reach(self, node: int, u: int) -> torch.Tensor:
+        """(u,) how much a label at this node counts at each of the others: G times its ties to them."""
+        return (self._G[:u, :u] @ self._on_card(self._ties(node)[:u]).to(self.dtype)).double()
 
     def _on_card(self, array: Floats | Ints) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)

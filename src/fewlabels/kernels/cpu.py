@@ -1,6 +1,7 @@
 """Numba twins of `reference`: no n x n temporaries, all cores, the inner loop always along a row of G.
 
-The look-ahead is in `lookahead_cpu`; here are the variances and the updates of G and h.
+The look-ahead is in `lookahead_cpu`; here are the variances and the updates of G and h. While a kernel runs, other
+Python threads run too (`nogil`): the labelling page answers while the next question is worked out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 
-@njit(cache=True, parallel=True, fastmath=ORDER_FREE)
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def _row_sums(G: Floats) -> tuple[Floats, Floats]:
     """(u,) sum and sum of squares of every row."""
     u = G.shape[0]
@@ -59,7 +60,7 @@ def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
     _downdate(whole_rows(G), h, island, q, c)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def _downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
     u, C = h.shape
     row, at_q, here = G[q, :u].copy(), h[q].copy(), island[q]
@@ -85,7 +86,7 @@ def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int)
     _border(whole_rows(G), h, reach, s, h_new, c)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def _border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int) -> None:
     u, C = len(reach), h.shape[1]
     for k in prange(u):
@@ -99,7 +100,7 @@ def _border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int
     G[u, u] = 1 / s
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def center(G: Floats, members: Ints) -> None:
     m = len(members)
     mean = np.empty(m)
@@ -114,7 +115,7 @@ def center(G: Floats, members: Ints) -> None:
             G[members[a], members[b]] += overall - (mean[a] + mean[b])
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def inverse_by_bordering(G: Floats, indptr: Ints, indices: Ints, weights: Floats, ground: Floats) -> None:
     m = len(ground)
     reach = np.empty(m)
@@ -139,7 +140,7 @@ def inverse_by_bordering(G: Floats, indptr: Ints, indices: Ints, weights: Floats
         G[q, q] = 1 / s
 
 
-@njit(cache=True, parallel=True, fastmath=ORDER_FREE)
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def inverse_error(G: Floats, degree: Floats) -> Floats:
     m = len(degree)
     error = np.empty(m)

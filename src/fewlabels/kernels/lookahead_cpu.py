@@ -141,7 +141,7 @@ def _distinct(h: Floats, now: Floats) -> Columns:
     return Columns(np.ascontiguousarray(h.T[kept]), np.ascontiguousarray(now.T[kept] * times[:, None]), times)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def _two_step_cost(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> tuple[Floats, Floats]:
     """n R+q of the nodes asked, and the mean 2 / v met on the way; in the precision of h, summed up in float64."""
     cost, steepness = np.empty(len(asked)), np.empty(len(asked))
@@ -260,7 +260,7 @@ def _steep_after(h: Numbers, at_q: Numbers, r: float, t: float, chance: Numbers,
     return wrong
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True)
 def _harmonic_cost(G: Floats, columns: Columns, layout: Layout, threads: int) -> Floats:
     cost = np.empty(G.shape[0])
     for thread in prange(threads):

@@ -1,4 +1,4 @@
-"""The command line: parse, call one library function, print."""
+"""fewlabels reproduce, compare and bench: for those who study the method."""
 
 from __future__ import annotations
 
@@ -7,168 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from fewlabels import __version__
-from fewlabels.errors import FewlabelsError, SettingError, nearest
-from fewlabels.learner import ActiveLearner
-from fewlabels.strategies import STRATEGIES
+from fewlabels.cli.common import MENU, Seed, console, listed, number
+from fewlabels.errors import SettingError, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fewlabels.experiments.runner import Plan
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-console = Console(  # names of nodes and files are printed as they are, and whole where nobody sees a line's end
-    markup=False, highlight=False, width=None if sys.stdout.isatty() else 500
-)
-
-MENU = ", ".join(STRATEGIES)
-Seed = Annotated[int, typer.Option(help="Fixes every random draw; the same seed gives the same questions.", min=0)]
 Trials = Annotated[int, typer.Option(help="Trials for every curve.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes; -1 is one for every core.")]
 Cluster = Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run the trials on.")]
 
 
-def main() -> None:
-    """Run the command; what is wrong with the input is said in a sentence, with exit code 2."""
-    try:
-        app()
-    except FewlabelsError as error:
-        print(f"fewlabels: {error}", file=sys.stderr)
-        sys.exit(2)
-
-
-@app.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
-    """Which node of a graph to label next, so that a handful of answers labels the whole graph.
-
-    Start with **fewlabels demo**, which labels 1,797 handwritten digits from 30 answers.
-    """
-    if version:
-        print(f"fewlabels {__version__}")
-        raise typer.Exit
-
-
-@app.command()
-def demo(
-    auto: Annotated[
-        int, typer.Option(help="How many questions to ask; the known digits answer.", min=1, max=1797)
-    ] = 30,
-    seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Where to save the picture.")] = Path("fewlabels-demo.png"),
-) -> None:
-    """Label scikit-learn's 1,797 handwritten digits from a few answers, and show how well that went.
-
-    Example: **fewlabels demo --auto 30**
-    """
-    from fewlabels.experiments.datasets import digits
-    from fewlabels.experiments.figures import draw_demo, save
-    from fewlabels.experiments.trials import answer_from_labels
-
-    with console.status("Finding the 7 nearest neighbours of every digit"):
-        dataset = digits()
-        learner = ActiveLearner(dataset.graph, dataset.classes, random_state=seed)
-    columns = (
-        TextColumn("asking"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[state]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("", total=auto, state="")
-        rows = []
-        for row in answer_from_labels(learner, dataset, auto):
-            rows.append(row)
-            progress.update(task, completed=row.labelled, state=f"accuracy {row.accuracy:.3f}")
-    table = Table(
-        "labels",
-        "accuracy",
-        "expected error",
-        "true error",
-        title=f"{dataset.graph.n_nodes} digits, {len(dataset.classes)} classes",
-    )
-    for row in rows:
-        if row.labelled in (1, 2, 5) or row.labelled % 10 == 0 or row is rows[-1]:
-            table.add_row(
-                str(row.labelled), f"{row.accuracy:.3f}", f"{row.expected_error:.3f}", f"{1 - row.accuracy:.3f}"
-            )
-    console.print(table)
-    save(draw_demo(rows, dataset), out)
-    console.print(
-        f"{sum(row.seconds for row in rows) / len(rows) * 1000:.0f} ms a question. "
-        f"The asked digits and the curve: {out}"
-    )
-
-
-@app.command()
-def suggest(
-    edges: Annotated[Path, typer.Option(help="CSV, TSV or Parquet with columns source, target and perhaps weight.")],
-    labels: Annotated[
-        Path | None, typer.Option(help="The same kinds of file, with columns node and label; may be empty.")
-    ] = None,
-    classes: Annotated[
-        str | None, typer.Option(help="All classes, as a,b,c; without it, those in the labels file.")
-    ] = None,
-    n: Annotated[int, typer.Option("-n", help="How many nodes to ask about.", min=1)] = 5,
-    out: Annotated[Path | None, typer.Option(help="CSV to write: node, predicted label, chance of each class.")] = None,
-    strategy: Annotated[str, typer.Option(help=f"One of {MENU}.")] = "tsa",
-    beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
-    seed: Seed = 0,
-) -> None:
-    """Say which nodes of your graph to label next, and predict the others: one step of a pipeline.
-
-    Example: **fewlabels suggest --edges edges.csv --labels labels.csv -n 5 --out predictions.csv**
-
-    With no label yet, name the classes: **fewlabels suggest --edges edges.csv --classes cat,dog**
-    """
-    from fewlabels.tables import read_edges, read_labels, write_predictions
-
-    graph = read_edges(edges)
-    known = read_labels(labels, graph) if labels else {}
-    named = [c.strip() for c in classes.split(",") if c.strip()] if classes else sorted(set(known.values()))
-    if len(named) < 2:
-        raise SettingError(f"only {len(named)} class(es) known: name all of them with --classes a,b,c.")
-    with console.status(f"Looking ahead on {graph.n_nodes:,} nodes"):
-        learner = ActiveLearner(graph, named, strategy, _number(beta), random_state=seed)
-        learner.teach(list(known), list(known.values()))
-        left = graph.n_nodes - len(known)
-        next_nodes = learner.query(min(n, left)) if left else []
-        gains, chances = learner.gains(), learner.predict_proba()
-    console.print(
-        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(known)} labelled; expected error "
-        f"{learner.expected_error():.4f}"
-    )
-    if unreached := learner.unreached:
-        console.print(
-            f"{len(unreached):,} nodes lie in parts of the graph without a label: nothing is known about them yet.",
-            highlight=False,
-        )
-    if not next_nodes:
-        console.print("Every node is labelled: there is nothing left to ask.")
-    else:
-        table = Table(
-            "ask",
-            "gain",
-            "most likely",
-            "chance",
-            caption="gain: how much the expected error should drop",
-            caption_justify="left",
-        )
-        for node in next_nodes:
-            k = graph.position(node)
-            table.add_row(str(node), f"{gains[k]:+.5f}", named[chances[k].argmax()], f"{chances[k].max():.2f}")
-        console.print(table)
-    if out:
-        write_predictions(out, learner)
-        console.print(f"Predictions of all nodes: {out}")
-
-
-@app.command()
 def reproduce(
     what: Annotated[str, typer.Argument(help="figure-1, chain, box, dblp, cora, citeseer, or all.")] = "all",
     trials: Trials = 50,
@@ -197,7 +51,7 @@ def reproduce(
         raise SettingError(
             f"{what!r} cannot be reproduced: choose one of {', '.join(choices)}.{nearest(what, choices)}"
         )
-    chosen = _names(strategies)
+    chosen = listed(strategies)
     plans = [paper.plan(name, trials, labels, chosen, seed) for name in names]
     if what == "all":
         _figure_1()
@@ -243,7 +97,6 @@ def _figure_1() -> None:
     console.print(table)
 
 
-@app.command()
 def compare(
     data: Annotated[Path, typer.Argument(help="Edges (source, target[, weight]) or features (numbers and a label).")],
     labels: Annotated[Path | None, typer.Option(help="For edges: a file with columns node and label.")] = None,
@@ -275,7 +128,7 @@ def compare(
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
     )
-    plan = Plan(dataset.name, Always(dataset), _names(strategies) or (), n_labels, trials, seed, _number(beta))
+    plan = Plan(dataset.name, Always(dataset), listed(strategies) or (), n_labels, trials, seed, number(beta))
     rows = _run(plan, out, jobs, cluster)
     save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")
     for found in (report.areas(rows), report.differences(rows)):
@@ -288,7 +141,6 @@ def compare(
     console.print(f"{advice} Curves and tables: {out / 'report.html'}")
 
 
-@app.command()
 def bench(
     cases: Annotated[str | None, typer.Option(help="Some of the cases, as a,b; without it, all.")] = None,
     growth: Annotated[bool, typer.Option(help="Also time the look-ahead at growing sizes.")] = True,
@@ -303,7 +155,7 @@ def bench(
 
     table = Table("case", "ms", "rival", "rival's ms", "ratio", "no less than")
     timings = []
-    names = _names(cases) or tuple(menu.CASES)
+    names = listed(cases) or tuple(menu.CASES)
     with console.status("Checking and timing") as status:
         for name, found in zip(names, run_cases(names), strict=True):
             status.update(f"Checked and timed {name}")
@@ -337,14 +189,3 @@ def _run(plan: Plan, out: Path, jobs: int, cluster: str | None) -> pd.DataFrame:
             progress.stop()
             print("fewlabels: stopped. Finished trials are kept; the same command goes on from there.", file=sys.stderr)
             raise typer.Exit(130) from None
-
-
-def _names(listed: str | None) -> tuple[str, ...] | None:
-    return tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip())) if listed else None
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text

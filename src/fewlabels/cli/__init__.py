@@ -1,0 +1,43 @@
+"""The command line: parse, call one library function, print."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from fewlabels import __version__
+from fewlabels.cli import page, pipeline, research
+from fewlabels.errors import FewlabelsError
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+for command in (
+    page.demo,
+    page.label,
+    pipeline.suggest,
+    research.compare,
+    research.reproduce,
+    research.bench,
+):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command; what is wrong with the input is said in a sentence, with exit code 2."""
+    try:
+        app()
+    except FewlabelsError as error:
+        print(f"fewlabels: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    """Which node of a graph to label next, so that a handful of answers labels the whole graph.
+
+    Start with **fewlabels demo**: a page on which you label 1,797 handwritten digits by answering about thirty.
+    """
+    if version:
+        print(f"fewlabels {__version__}")
+        raise typer.Exit

@@ -1,0 +1,148 @@
+"""The ledger: what the events say about each item. It is the fold of the events, and holds no maths."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from fewlabels.store import Event
+
+TABLE = ""  # who gave the labels and classes that came with the data; people have names
+
+
+@dataclass
+class Said:
+    """What has been said about one item, and not taken back."""
+
+    votes: dict[str, Event] = field(default_factory=dict)  # who -> their answer
+    unsure: dict[str, Event] = field(default_factory=dict)  # who cannot tell
+    skip: Event | None = None
+    decision: Event | None = None
+    source: Event | None = None  # the event that gives the item its label
+
+    def take(self, event: Event) -> None:
+        if event.do == "skip":
+            self.skip = event
+        elif event.do == "unsure":
+            self.votes.pop(event.who, None)
+            self.unsure[event.who] = event
+        else:
+            self.skip = None
+            self.unsure.pop(event.who, None)
+            if event.do == "decide":
+                self.decision = event
+            else:
+                self.votes[event.who] = event
+        self.source = self._source()
+
+    @property
+    def by_people(self) -> dict[str, Event]:
+        return {who: vote for who, vote in self.votes.items() if who != TABLE}
+
+    def _source(self) -> Event | None:
+        """A decision, else the most common answer; on a tie there is none.
+
+        A label that came with the data counts until a person says something.
+        """
+        if self.decision:
+            return self.decision
+        votes = self.by_people or self.votes
+        top = Counter(vote.label for vote in votes.values()).most_common(2)
+        if not top or (len(top) == 2 and top[0][1] == top[1][1]):
+            return None
+        return next(vote for vote in votes.values() if vote.label == top[0][0])
+
+    @property
+    def label(self) -> str | None:
+        return self.source.label if self.source else None
+
+    @property
+    def disputed(self) -> bool:
+        """Whether people gave different answers."""
+        return len({vote.label for vote in self.by_people.values()}) > 1
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the learner has to hear of a group of events: forgets first, then labels, then skips."""
+
+    new_classes: int = 0
+    forget: tuple[int, ...] = ()
+    teach: tuple[tuple[int, str], ...] = ()
+    skip: tuple[int, ...] = ()
+
+
+class Ledger:
+    """Classes, and what was said about each item.
+
+    >>> ledger = Ledger()
+    >>> ledger.take([Event("class", "", "k1", label="cat", id=1), Event("class", "", "k1", label="dog", id=2)])
+    Change(new_classes=2, forget=(), teach=(), skip=())
+    >>> ledger.take([Event("answer", "ann", "k2", item=7, label="dog", id=3)])
+    Change(new_classes=0, forget=(), teach=((7, 'dog'),), skip=())
+    >>> ledger.take([Event("undo", "ann", "k3", item=7, undone=3, id=4)])
+    Change(new_classes=0, forget=(7,), teach=(), skip=())
+    """
+
+    def __init__(self) -> None:
+        self.classes: list[str] = []
+        self.said: dict[int, Said] = {}
+        self.groups: dict[str, list[Event]] = {}  # key of a request -> its events
+        self.standing: dict[int, Event] = {}  # number -> answer, skip, unsure or decision not taken back, in order
+        self._of: defaultdict[int, list[Event]] = defaultdict(list)  # item -> its standing events, in order
+
+    def take(self, events: Sequence[Event]) -> Change:
+        """Take in the events of one request; what of it the learner has to hear."""
+        touched = {event.item for event in events if event.item is not None}
+        before = {item: self._state(item) for item in touched}
+        fresh = [event.label for event in events if event.do == "class" and event.label is not None]
+        self.classes.extend(fresh)
+        for event in events:
+            self.groups.setdefault(event.key, []).append(event)
+            if event.item is None:
+                continue
+            if event.undone is not None:
+                self._of[event.item].remove(self.standing.pop(event.undone))
+                self._tell_again(event.item)
+            else:
+                self.standing[event.id] = event
+                self._of[event.item].append(event)
+                self.said.setdefault(event.item, Said()).take(event)
+        forget, teach, skip = [], [], []
+        for item in sorted(touched):
+            (label, skipped), (was, was_skipped) = self._state(item), before[item]
+            if was is not None and label != was:
+                forget.append(item)
+            if was_skipped and not skipped and label is None:
+                forget.append(item)
+            if label is not None and label != was:
+                teach.append((item, label))
+            if skipped and not was_skipped:
+                skip.append(item)
+        return Change(len(fresh), tuple(forget), tuple(teach), tuple(skip))
+
+    def label(self, item: int) -> str | None:
+        """The label of an item, given by people or with the data."""
+        return self.said[item].label if item in self.said else None
+
+    def items(self, events: Iterable[Event]) -> list[int]:
+        """The items of some events, each once, in their order."""
+        return list(dict.fromkeys(event.item for event in events if event.item is not None))
+
+    def last(self, who: str) -> list[Event]:
+        """The events of this person's last request that still stand, the newest first; none where nothing stands."""
+        for event in reversed(self.standing.values()):
+            if event.who == who:
+                return [e for e in reversed(self.groups[event.key]) if e.id in self.standing]
+        return []
+
+    def _state(self, item: int) -> tuple[str | None, bool]:
+        said = self.said.get(item)
+        return (said.label, said.skip is not None and said.label is None) if said else (None, False)
+
+    def _tell_again(self, item: int) -> None:
+        """What is left of what was said, after an event was taken back."""
+        self.said.pop(item, None)
+        for event in self._of[item]:
+            self.said.setdefault(item, Said()).take(event)

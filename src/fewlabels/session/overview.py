@@ -1,0 +1,105 @@
+"""What the ledger and the view say together: how far we are, what to review, what to take away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewlabels.items import Items
+from fewlabels.session.agreement import kappa
+from fewlabels.session.ledger import TABLE, Ledger
+from fewlabels.session.mind import View
+from fewlabels.session.progress import Point, answers_to_go
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the labelling is."""
+
+    version: int
+    labelled: int
+    skipped: int
+    unsure: int
+    left: int  # items that are neither labelled nor skipped
+    unreached: int  # items of which nothing is known: no label reaches them
+    expected_error: float
+    curve: Sequence[Point]
+    target: float
+    reached: bool
+    more: int | None  # about how many answers to the target
+    counts: list[int]  # items of each class, labelled or predicted
+    people: dict[str, int]  # who -> answers
+    disagreements: int  # not decided yet
+    kappa: float | None
+    shared: int  # items answered by two people or more
+
+
+def standing(ledger: Ledger, view: View, target: float) -> Standing:
+    labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
+    shared = []
+    for said in ledger.said.values():
+        label = said.label
+        labelled += label is not None
+        skipped += label is None and said.skip is not None
+        unsure += label is None and bool(said.unsure)
+        open_disputes += said.disputed and said.decision is None
+        votes = said.by_people
+        if len(votes) > 1:
+            shared.append({who: str(vote.label) for who, vote in votes.items()})
+    reached = view.n_classes > 1 and view.expected_error <= target
+    people = Counter(e.who for e in ledger.standing.values() if e.do in ("answer", "decide") and e.who != TABLE)
+    return Standing(
+        version=view.version,
+        labelled=labelled,
+        skipped=skipped,
+        unsure=unsure,
+        left=len(view.predicted) - labelled - skipped,
+        unreached=int(view.unreached.sum()),
+        expected_error=view.expected_error,
+        curve=view.curve,
+        target=target,
+        reached=reached,
+        more=answers_to_go(view.curve, target) if view.n_classes > 1 else None,
+        counts=np.bincount(view.predicted[~view.unreached], minlength=view.n_classes).tolist(),
+        people=dict(people),
+        disagreements=open_disputes,
+        kappa=kappa(shared),
+        shared=len(shared),
+    )
+
+
+def doubtful(ledger: Ledger, view: View, class_number: int) -> list[int]:
+    """The items predicted as this class that nobody has labelled, the most doubtful first."""
+    found = np.flatnonzero(view.predicted == class_number)
+    order = found[np.argsort(view.confidence[found], kind="stable")]
+    return [item for item in order.tolist() if ledger.label(item) is None]
+
+
+def rows(items: Items, ledger: Ledger, view: View) -> Iterator[dict[str, str | int | float | None]]:
+    """One row for every item: its label or prediction, the chance of each class, who said so and when.
+
+    The status is labelled, predicted, disputed (people differ and nobody has decided) or unknown (no label reaches it).
+    """
+    confidence = view.confidence
+    classes = ledger.classes[: view.n_classes]
+    for item, name in enumerate(items.names):
+        said = ledger.said.get(item)
+        source = said.source if said else None
+        predicted = int(view.predicted[item])
+        guess = classes[predicted] if predicted >= 0 else None
+        status = "labelled" if source else "disputed" if said and said.disputed else "predicted" if guess else "unknown"
+        row: dict[str, str | int | float | None] = {
+            "item": item,
+            "name": name,
+            "label": source.label if source else guess,
+            "status": status,
+            "chance": round(float(confidence[item]), 6) if guess else None,
+            "who": (source.who or "table") if source else None,
+            "when": source.at if source else None,
+            "aside": "skipped" if said and said.skip else "unsure" if said and said.unsure else None,
+        }
+        chances = view.chance[item].tolist() if guess else [None] * len(classes)
+        yield row | {f"p_{label}": c if c is None else round(c, 6) for label, c in zip(classes, chances, strict=True)}

@@ -1,0 +1,42 @@
+"""How far the labelling is: the curve of the expected error, and about how many more answers it will take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+RECENT = 10  # points of the curve whose slope is followed
+MOST = 10_000  # beyond this many answers an estimate says nothing
+
+Point = tuple[int, float]  # labels, expected error
+
+
+def extended(curve: Sequence[Point], labels: int, error: float) -> list[Point]:
+    """The curve with one more point; one that went further, before answers were taken back, is cut there."""
+    return [*(point for point in curve if point[0] < labels), (labels, error)]
+
+
+def answers_to_go(curve: Sequence[Point], target: float) -> int | None:
+    """About how many more answers until the expected error is at the target, were its decay to go on as lately.
+
+    The last points are followed by a straight line of log error over labels. None where it does not fall, or where
+    fewer than three points say nothing yet.
+
+    >>> answers_to_go([(1, 0.8), (2, 0.4), (3, 0.2)], target=0.05)
+    2
+    >>> answers_to_go([(1, 0.8), (2, 0.8), (3, 0.8)], target=0.05) is None
+    True
+    """
+    if curve and curve[-1][1] <= target:
+        return 0
+    recent = [point for point in curve[-RECENT:] if point[1] > 0]
+    if len(recent) < 3 or target <= 0:
+        return None
+    labels, error = np.array(recent, dtype=float).T
+    slope = float(np.polyfit(labels - labels.mean(), np.log(error), 1)[0])
+    if slope >= -1e-12:
+        return None
+    more = math.ceil(math.log(error[-1] / target) / -slope - 1e-9)
+    return more if more <= MOST else None

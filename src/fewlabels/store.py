@@ -1,0 +1,190 @@
+"""The store of a labelling: one SQLite file of events that only ever grows. What is said to be kept is on disk."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fewlabels.errors import FewlabelsError, FileError
+
+FORMAT = "1"
+PATIENCE = 2.0  # seconds to wait for another program to let go of the file
+
+SCHEMA = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,      -- UTC
+    who TEXT NOT NULL,
+    do TEXT NOT NULL,      -- class, answer, skip, unsure, decide, undo
+    item INTEGER,
+    label TEXT,
+    undone INTEGER REFERENCES events (id),
+    key TEXT NOT NULL      -- of the request: the same for all events of one request, and never twice
+);
+CREATE TRIGGER events_are_kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+"""
+
+
+class StoreError(FewlabelsError):
+    """The answer could not be written; nothing of it is kept, and it can be given again."""
+
+
+class StoreFullError(StoreError):
+    """There is no room left on the disk."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the store. `id` and `at` are given when it is written."""
+
+    do: str
+    who: str
+    key: str
+    item: int | None = None
+    label: str | None = None
+    undone: int | None = None  # the event that an undo takes back
+    id: int = 0
+    at: str = ""
+
+
+class Store:
+    """Append events, read them back. One process holds a store at a time.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = Store(Path(folder.name) / "answers.sqlite", {"fingerprint": "af01", "title": "photos", "n_items": "12"})
+    >>> [event.id for event in store.append([Event("answer", "ann", "key-0001", item=3, label="cat")])]
+    [1]
+    >>> [(event.who, event.label) for event in store.events()]
+    [('ann', 'cat')]
+    >>> store.close(); folder.cleanup()
+    """
+
+    def __init__(self, path: str | os.PathLike[str], about: dict[str, str]) -> None:
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise FileError(f"cannot keep answers in {path}: there is no folder {self.path.parent}. Create it first.")
+        self._lock = threading.Lock()
+        self._held = _hold(self.path)
+        try:
+            self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._begin(about)
+        except sqlite3.Error as error:
+            self._held.close()
+            raise FileError(
+                f"cannot keep answers in {path}: {error}. Choose another file with --store, or move this one away."
+            ) from None
+        except FileError:
+            self.close()
+            raise
+
+    def _begin(self, about: dict[str, str]) -> None:
+        """Make the tables of a new file, or check that an old one is a store of the same data."""
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not tables:
+            begun = {"format": FORMAT, "begun": _now(), **about}
+            with _transaction(self._db):
+                for statement in SCHEMA.split(";\n"):
+                    if statement.strip():
+                        self._db.execute(statement)
+                self._db.executemany("INSERT INTO about VALUES (?, ?)", begun.items())
+        elif not {"about", "events"} <= tables:
+            raise FileError(
+                f"{self.path} is a database of something else (tables {', '.join(sorted(tables))}): "
+                "choose another file with --store."
+            )
+        found = dict(self._db.execute("SELECT name, value FROM about"))
+        if found.get("format") != FORMAT:
+            raise FileError(
+                f"{self.path} is of format {found.get('format')!r} and this version reads {FORMAT!r}: upgrade fewlabels."
+            )
+        if found.get("fingerprint") != about["fingerprint"]:
+            raise FileError(
+                f"{self.path} holds answers about other data ({found.get('n_items')} items of {found.get('title')!r}, "
+                f"begun {found.get('begun')}): bring that data back, or start afresh with --store ANOTHER-FILE."
+            )
+
+    def append(self, events: Sequence[Event]) -> list[Event]:
+        """Write the events, all or none; when this returns they are on disk, and have their numbers and time."""
+        at = _now()
+        try:
+            with self._lock, _transaction(self._db):
+                return [self._insert(event, at) for event in events]
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_FULL:
+                raise StoreFullError(
+                    f"The answer is not kept: the disk that holds {self.path} is full. Make room and try again."
+                ) from None
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise StoreError(
+                    f"The answer is not kept: another program has locked {self.path}. Close it there and try again."
+                ) from None
+            raise StoreError(f"The answer is not kept: {self.path} cannot be written ({error}). Try again.") from None
+
+    def _insert(self, event: Event, at: str) -> Event:
+        row = (at, event.who, event.do, event.item, event.label, event.undone, event.key)
+        done = self._db.execute(
+            "INSERT INTO events (at, who, do, item, label, undone, key) VALUES (?, ?, ?, ?, ?, ?, ?)", row
+        )
+        return Event(*_fields(event), id=done.lastrowid or 0, at=at)
+
+    def events(self) -> Iterator[Event]:
+        """Every event, in the order of writing."""
+        query = "SELECT do, who, key, item, label, undone, id, at FROM events ORDER BY id"
+        return (Event(*row) for row in self._db.execute(query))
+
+    def close(self) -> None:
+        self._db.close()
+        self._held.close()
+
+
+class _transaction:
+    """All or nothing; a commit that fails is rolled back."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        try:
+            if kind is None:
+                self._db.execute("COMMIT")
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+
+def _hold(path: Path) -> sqlite3.Connection:
+    """Keep other processes from opening the same store: a lock that the system lets go of however this one ends."""
+    lock = path.with_name(path.name + ".lock")
+    try:
+        held = sqlite3.connect(lock, timeout=0, isolation_level=None, check_same_thread=False)
+        held.execute("PRAGMA journal_mode = OFF")
+        held.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+            raise FileError(
+                f"{path} is open in another fewlabels: go to its page, stop it there, or give another --store."
+            ) from None
+        raise FileError(f"cannot keep answers in {path}: {error}. Choose another file with --store.") from None
+    return held
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _fields(event: Event) -> tuple[str, str, str, int | None, str | None, int | None]:
+    return event.do, event.who, event.key, event.item, event.label, event.undone

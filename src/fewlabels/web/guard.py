@@ -1,0 +1,127 @@
+"""Who may speak to the server: the checks every request passes before anything else is done."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LARGEST_BODY = 2**20  # bytes
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+HEADERS = [
+    (b"content-security-policy", b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "
+     b"base-uri 'none'; form-action 'self'; object-src 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]  # fmt: skip
+
+
+class TooLargeError(Exception):
+    """The body of a request is beyond what is taken."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """With a token: it must be shown. Without: the server must have been called by a name of this machine.
+
+    The second keeps out a foreign page whose name was made to point here (DNS rebinding): its Host is another one.
+    """
+
+    token: str | None = None
+    cookie: str = "fewlabels"
+
+    def lets_in(self, headers: Headers, query: bytes) -> bool:
+        if self.token is None:
+            return True
+        shown = parse_qs(query.decode("latin-1")).get("token", [])
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            shown.append(credentials.strip())
+        try:
+            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+        except CookieError:
+            found = None
+        if found:
+            shown.append(found.value)
+        return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in shown)
+
+    def refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
+        """Status and sentence, or None where the request is fine."""
+        host = headers.get("host", "")
+        if self.token is None and _name(host) not in LOOPBACK:
+            return 403, f"This server answers to localhost, not to {host!r}: open it as http://localhost."
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return 403, f"The request comes from the page {origin!r}: only this server's own page may send it."
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
+            return 403, "The request comes from another site's page: only this server's own page may send it."
+        if not self.lets_in(headers, scope["query_string"]) and not scope["path"].startswith("/static/"):
+            return 401, "This page needs its token: open the address that was printed where fewlabels was started."
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > LARGEST_BODY:
+            return 413, f"The request has {length} bytes: {LARGEST_BODY:,} is the most."
+        return None
+
+
+class Guard:
+    """ASGI middleware: refuse by the rules, count the body, and put the headers of caution on every reply."""
+
+    def __init__(self, app: ASGIApp, rules: Rules, sign_in: str) -> None:
+        self._app, self._rules, self._sign_in = app, rules, sign_in
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_caution(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *HEADERS]
+            await send(message)
+
+        headers = Headers(scope=scope)
+        refusal = self._rules.refusal(scope, headers)
+        if refusal:
+            as_page = refusal[0] == 401 and scope["path"] == "/" and scope["method"] == "GET"
+            await self._refuse(send_with_caution, *refusal, page=self._sign_in if as_page else None)
+            return
+        taken = 0
+
+        async def receive_within_limits() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > LARGEST_BODY:
+                raise TooLargeError
+            return message
+
+        try:
+            await self._app(scope, receive_within_limits, send_with_caution)
+        except TooLargeError:
+            sentence = f"The request has more than {LARGEST_BODY:,} bytes, which is the most."
+            await self._refuse(send_with_caution, 413, sentence)
+
+    async def _refuse(self, send: Send, status: int, sentence: str, page: str | None = None) -> None:
+        kind, text = (b"text/html; charset=utf-8", page) if page else (b"application/json", _problem(sentence))
+        headers = [(b"content-type", kind), (b"connection", b"close")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": text.encode()})
+
+
+def _name(host: str) -> str:
+    """The host without its port."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _problem(sentence: str) -> str:
+    return json.dumps({"detail": sentence})

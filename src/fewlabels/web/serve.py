@@ -1,0 +1,106 @@
+"""Run the page until it is stopped: a socket, a token where others can reach it, a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import getpass
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import uvicorn
+
+from fewlabels.errors import SettingError
+from fewlabels.session import Session
+from fewlabels.web.app import make_app
+from fewlabels.web.guard import LOOPBACK, Rules
+
+PORT = 8765
+TRIES = 20  # ports after the usual one, where it is taken
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the page is: an open socket, and the token it asks for beyond this machine."""
+
+    socket: socket.socket
+    host: str
+    token: str | None
+
+    @property
+    def port(self) -> int:
+        return int(self.socket.getsockname()[1])
+
+    @property
+    def url(self) -> str:
+        host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
+        query = f"/?token={self.token}" if self.token else ""
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{query}"
+
+
+def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | None = None) -> Place:
+    """Take the port, or the first free one from the usual one on. Beyond this machine there is always a token."""
+    if token is None and host not in LOOPBACK:
+        token = secrets.token_urlsafe(24)
+    if token is not None and len(token) < 8:
+        raise SettingError(f"the token has {len(token)} characters: give at least 8, or leave it to be made.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for candidate in [port] if port is not None else range(PORT, PORT + TRIES):
+        place = socket.socket(family, socket.SOCK_STREAM)
+        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            place.bind((host, candidate))
+            place.listen(128)
+        except OSError as error:
+            place.close()
+            if error.errno == errno.EADDRINUSE and port is None:
+                continue
+            raise SettingError(
+                f"cannot listen on {host} port {candidate}: {error.strerror}. Give another --port or --host."
+            ) from None
+        return Place(place, host, token)
+    raise SettingError(f"ports {PORT} to {PORT + TRIES - 1} are all taken: give another --port.")
+
+
+def serve(session: Session, place: Place, *, browser: bool = False, started: Callable[[], None] = lambda: None) -> None:
+    """Serve the session's page until Ctrl-C or a signal to end."""
+    rules = Rules(place.token, f"fewlabels-{place.port}")
+    several = place.token is not None
+    app = make_app(session, rules=rules, several=several, person="" if several else _user())
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
+    )
+    server = _Server(config, lambda: _begun(started, place.url if browser else None))
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run(sockets=[place.socket])
+    session.close()
+
+
+class _Server(uvicorn.Server):
+    """Says when it has started."""
+
+    def __init__(self, config: uvicorn.Config, begun: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._begun = begun
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._begun()
+
+
+def _begun(started: Callable[[], None], url: str | None) -> None:
+    started()
+    if url:
+        threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
+
+
+def _user() -> str:
+    """The name of whoever started this, for their answers."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "me"

@@ -1,0 +1,235 @@
+"""What travels between page and server, as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Who = Annotated[str, Field(min_length=1, max_length=50, description="The name of the person.")]
+Label = Annotated[str, Field(min_length=1, max_length=100, description="The name of a class.")]
+ItemId = Annotated[int, Field(ge=0, le=2**31 - 1, description="The number of an item.")]
+Key = Annotated[
+    str,
+    Field(
+        min_length=8,
+        max_length=64,
+        pattern=r"^[A-Za-z0-9_-]+$",
+        description="A fresh random text for each request; the same request sent again counts once.",
+    ),
+]
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Problem(Shape):
+    """Why a request was refused, in a sentence."""
+
+    detail: str
+
+
+class Class(Shape):
+    name: str
+    key: str | None = Field(description="The key on the keyboard that answers with this class.")
+
+
+class Guess(Shape):
+    label: str
+    chance: float
+
+
+class Item(Shape):
+    id: int
+    name: str
+    image: str | None = None
+    thumbnail: str | None = None
+    text: str | None = None
+    attributes: dict[str, str] | None = None
+    label: str | None = Field(None, description="As given by people, or with the data.")
+    guess: Guess | None = Field(None, description="The prediction; none where no label reaches the item.")
+
+
+class Question(Shape):
+    item: Item
+    reason: str = Field(description="chosen, requested, second opinion, or again.")
+    chances: list[Guess] = Field(description="Of every class, in their order; empty where nothing is known.")
+
+
+class Person(Shape):
+    name: str
+    answers: int
+
+
+class Standing(Shape):
+    version: int
+    labelled: int
+    skipped: int
+    unsure: int
+    left: int
+    unreached: int
+    expected_error: float
+    curve: list[tuple[int, float]]
+    target: float
+    reached: bool
+    more: int | None = Field(description="About how many more answers to the target.")
+    counts: list[int]
+    people: list[Person]
+    disagreements: int
+    kappa: float | None
+    shared: int
+
+
+class About(Shape):
+    title: str
+    kind: str
+    n_items: int
+    classes: list[Class]
+    strategy: str
+    target: float
+    overlap: int
+    several: bool
+    person: str
+    store: str
+    version: str
+
+
+class Outcome(Shape):
+    label: str
+    chance: float
+    expected_error: float
+    changes: int
+
+
+class Neighbour(Shape):
+    item: Item
+    weight: float
+
+
+class Why(Shape):
+    item: int
+    expected_error: float
+    gain: float | None
+    outcomes: list[Outcome]
+    neighbours: list[Neighbour]
+
+
+class Map(Shape):
+    positions: list[float] = Field(description="x and y of every item in turn, each from 0 to 1.")
+
+
+class Predictions(Shape):
+    version: int
+    predicted: list[int] = Field(description="Class number of every item, -1 where nothing is known.")
+    chance: list[int] = Field(description="Chance of the predicted class, in percent.")
+    labelled: list[int]
+    skipped: list[int]
+
+
+class Review(Shape):
+    label: str
+    total: int
+    items: list[Item]
+
+
+class Aside(Shape):
+    unsure: list[Item]
+    skipped: list[Item]
+
+
+class Answer(Shape):
+    event: int
+    do: str
+    item: Item
+    label: str | None
+    who: str
+    at: str
+
+
+class Recent(Shape):
+    answers: list[Answer]
+
+
+class Vote(Shape):
+    who: str
+    label: str
+    at: str
+
+
+class Disagreement(Shape):
+    item: Item
+    votes: list[Vote]
+    decided: str | None
+
+
+class Disagreements(Shape):
+    items: list[Disagreement]
+
+
+class Asked(Shape):
+    question: Question | None
+    standing: Standing
+
+
+class Kept(Shape):
+    """The request is on disk."""
+
+    event: int
+    question: Question | None
+    standing: Standing
+
+
+class Classes(Shape):
+    classes: list[Class]
+
+
+class AskFor(Shape):
+    who: Who
+    item: ItemId | None = None
+
+
+class GiveAnswer(Shape):
+    who: Who
+    item: ItemId
+    label: Label
+    key: Key
+    next: bool = Field(True, description="Whether to be asked the next question.")
+
+
+class SetAside(Shape):
+    who: Who
+    item: ItemId
+    key: Key
+    unsure: bool = Field(False, description="Not skipped for all: this person cannot tell.")
+    next: bool = True
+
+
+class Undo(Shape):
+    who: Who
+    key: Key
+    event: Annotated[int, Field(ge=1, le=2**53)] | None = Field(None, description="Which one; without it, the last.")
+
+
+class AddClass(Shape):
+    who: Who
+    name: Label
+    key: Key
+
+
+class LabelledItem(Shape):
+    item: ItemId
+    label: Label
+
+
+class Accept(Shape):
+    who: Who
+    answers: Annotated[list[LabelledItem], Field(min_length=1, max_length=1000)]
+    key: Key
+
+
+class Decide(Shape):
+    who: Who
+    item: ItemId
+    label: Label
+    key: Key

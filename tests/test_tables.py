@@ -46,7 +46,7 @@ def test_missing_labels_in_parquet_leave_numbers_whole(tmp_path):
         ("e.csv", "source,target\na,b\n,c\n", "row 2: 'source' is empty"),
         ("e.csv", 'source,target\na,"b\n', "cannot be read as CSV"),
         ("e.parquet", "no parquet", "cannot be read as PARQUET"),
-        ("e.txt", "source target", "ends in '.txt': give a .csv, .tsv or .parquet"),
+        ("e.txt", "source target", "ends in '.txt': give a .csv, .tsv, .jsonl or .parquet"),
     ],
 )
 def test_edges_that_cannot_be_read_get_a_sentence(tmp_path, name, content, sentence):

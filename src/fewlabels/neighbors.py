@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from fewlabels.checks import is_whole
@@ -44,6 +45,13 @@ def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str) -> sparse.cs
     start = np.arange(0, n * n_neighbors + 1, n_neighbors)
     directed = sparse.csr_array((tie.ravel(), neighbor.ravel(), start), shape=(n, n))
     return sparse.csr_array(directed.maximum(directed.T))
+
+
+def among(nodes: NDArray[np.int64], ties: sparse.csr_array, n: int) -> sparse.csr_array:
+    """(n, n) the ties between some of n nodes; the others stand alone."""
+    part = sparse.coo_array(ties)
+    i, j = part.coords
+    return sparse.csr_array((part.data, (nodes[i], nodes[j])), shape=(n, n))
 
 
 def _as_points(X: Any) -> Any:

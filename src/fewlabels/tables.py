@@ -1,7 +1,8 @@
-"""Edges and labels read from files: CSV, TSV or Parquet with a header row, nodes under any name."""
+"""Edges, labels and features read from tables: CSV, TSV, JSON lines or Parquet, nodes under any name."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,9 @@ from fewlabels.whole_file import whole_file
 if TYPE_CHECKING:
     import pandas as pd
 
+KINDS = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "PARQUET"}
+LARGEST = 1e100  # squares of smaller numbers stay finite
+
 
 def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame:
     """The table with every value as text (a Parquet number keeps its digits); it must have these columns."""
@@ -24,13 +28,16 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
 
     path = Path(path)
     kind = path.suffix.lower()
-    if kind not in (".csv", ".tsv", ".parquet"):
-        raise FileError(f"{path} ends in {kind!r}: give a .csv, .tsv or .parquet file.")
+    if kind not in KINDS:
+        raise FileError(f"{path} ends in {kind!r}: give a .csv, .tsv, .jsonl or .parquet file.")
     if not path.is_file():
         raise FileError(f"there is no file {path}. Check the path.")
     try:
         if kind == ".parquet":
             table = pd.read_parquet(path)
+            table = table.reset_index(drop=all(name is None for name in table.index.names))
+        elif KINDS[kind] == "JSON lines":
+            table = _read_json_lines(path)
         else:
             table = pd.read_csv(
                 path,
@@ -41,12 +48,11 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
                 encoding="utf-8-sig",
             )
     except pd.errors.EmptyDataError:
-        raise FileError(f"{path} is empty: its first line must name the columns {', '.join(columns)}.") from None
+        named = f" {', '.join(columns)}" if columns else ""
+        raise FileError(f"{path} is empty: its first line must name the columns{named}.") from None
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise FileError(
-            f"{path} cannot be read as {kind[1:].upper()}: {reason}. Mend the file or save it again."
-        ) from None
+        raise FileError(f"{path} cannot be read as {KINDS[kind]}: {reason}. Mend the file or save it again.") from None
     if not isinstance(table.index, pd.RangeIndex):
         raise FileError(f"{path} has rows with more cells than its header names columns. Mend the header or the rows.")
     missing = [c for c in columns if c not in table.columns]
@@ -59,12 +65,43 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
     return table
 
 
+def _read_json_lines(path: Path) -> pd.DataFrame:
+    """One JSON object a line; a key that a line lacks is an empty cell."""
+    import pandas as pd
+
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"line {number}: {error}") from None
+        if not isinstance(row, dict):
+            raise ValueError(f'line {number} is {_json_text(row)[:40]!r}, not an object such as {{"name": "a"}}')
+        rows.append({_json_text(key): _json_text(value) for key, value in row.items()})
+    if not rows:
+        raise pd.errors.EmptyDataError
+    columns = dict.fromkeys(key for row in rows for key in row)
+    return pd.DataFrame({key: [row.get(key, "") for row in rows] for key in columns}, dtype=str)
+
+
+def _json_text(value: object) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # half a character is no text
+    if isinstance(value, float):
+        return _as_text(value)
+    return json.dumps(value, ensure_ascii=True)
+
+
 def read_edges(path: str | os.PathLike[str]) -> Graph:
     """A graph from a table of edges: columns source, target and perhaps weight; nodes keep their names, as text."""
     import pandas as pd
 
     table = read_table(path, ["source", "target"])
-    ends = _text(path, table, ["source", "target"])
+    ends = [column_text(path, table, "source"), column_text(path, table, "target")]
     if not len(table):
         raise FileError(f"{path} holds no edges: give one line for every edge.")
     numbers, names = pd.factorize(np.concatenate(ends))
@@ -84,7 +121,7 @@ def read_edges(path: str | os.PathLike[str]) -> Graph:
 def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[str, str]:
     """{node: label} from a table with columns node and label; rows without a label are left out."""
     table = read_table(path, ["node", "label"])
-    nodes, labels = _text(path, table, ["node", "label"], may_be_empty="label")
+    nodes, labels = column_text(path, table, "node"), column_text(path, table, "label", may_be_empty=True)
     known = set(graph.names)
     found: dict[str, str] = {}
     for row, (node, label) in enumerate(zip(nodes, labels, strict=True), start=1):
@@ -104,40 +141,56 @@ def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[str, str]:
 
 def read_features(path: str | os.PathLike[str], label_column: str) -> tuple[NDArray[np.float64], list[str]]:
     """(n, d) the columns of numbers, each brought to mean 0 and variance 1, and the labels as text, "" where none."""
-    import pandas as pd
-
     table = read_table(path, [label_column])
-    [labels] = _text(path, table, [label_column], may_be_empty=label_column)
-    numbers = table.drop(columns=label_column).apply(pd.to_numeric, errors="coerce")
-    used = numbers.columns[numbers.notna().mean() > 0.5]  # a column that is mostly words is no feature
-    if not len(used):
+    labels = column_text(path, table, label_column, may_be_empty=True)
+    X = standardised(path, table.drop(columns=label_column))
+    if X is None:
         raise FileError(
             f"{path} has no column of numbers beside {label_column!r}: give features, or edges with --labels."
         )
-    X = numbers[used].to_numpy(dtype=float)
-    if not np.isfinite(X).all():
-        row, column = np.argwhere(~np.isfinite(X))[0]
+    return X, labels
+
+
+def standardised(path: str | os.PathLike[str], table: pd.DataFrame) -> NDArray[np.float64] | None:
+    """(n, d) the columns of numbers, each brought to mean 0 and variance 1; None where there is none.
+
+    A column that is mostly words is no feature; one that is mostly numbers must hold a number in every row.
+    """
+    import pandas as pd
+
+    columns = {}
+    for name in table.columns:
+        numeric = pd.api.types.is_numeric_dtype(table[name].dtype)
+        cells = table[name] if numeric else pd.Series(column_text(path, table, name, may_be_empty=True), dtype=str)
+        x = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float, na_value=np.nan)  # (n,)
+        if np.isnan(x).mean() < 0.5:
+            columns[name] = x
+    if not columns:
+        return None
+    X = np.stack(list(columns.values()), axis=1)
+    bad = np.argwhere(~(np.abs(X) < LARGEST))
+    if len(bad):
+        row, name = int(bad[0, 0]), list(columns)[bad[0, 1]]
+        cell = column_text(path, table.iloc[[row]], name, may_be_empty=True)[0]
         raise FileError(
-            f"{path}, row {row + 1}: column {used[column]!r} holds no number. Fill it in or remove the line."
+            f"{path}, row {row + 1}: column {name!r} holds {repr(cell) if cell else 'nothing'}, no number. "
+            "Fill it in, or remove the row or the column."
         )
     spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1), labels
+    return np.asarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))
 
 
-def _text(
-    path: str | os.PathLike[str], table: pd.DataFrame, columns: list[str], may_be_empty: str = ""
-) -> list[list[str]]:
-    """The columns as stripped text; an empty cell is refused with its row, the first below the header being row 1."""
-    result = []
-    for column in columns:
-        values = [
-            "" if missing else _as_text(value)
-            for value, missing in zip(table[column], table[column].isna(), strict=True)
-        ]
-        if column != may_be_empty and "" in values:
-            raise FileError(f"{path}, row {values.index('') + 1}: {column!r} is empty. Fill it in or remove the row.")
-        result.append(values)
-    return result
+def column_text(
+    path: str | os.PathLike[str], table: pd.DataFrame, column: str, *, may_be_empty: bool = False
+) -> list[str]:
+    """(n,) the column as stripped text; an empty cell is refused with its row, the first below the header being 1."""
+    values = [
+        "" if missing is True else _as_text(value)
+        for value, missing in zip(table[column], table[column].isna().tolist(), strict=True)
+    ]
+    if not may_be_empty and "" in values:
+        raise FileError(f"{path}, row {values.index('') + 1}: {column!r} is empty. Fill it in or remove the row.")
+    return values
 
 
 def _as_text(value: object) -> str:

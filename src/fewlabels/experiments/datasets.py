@@ -6,7 +6,6 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from scipy import sparse
 
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
+from fewlabels.items.digits import load as load_digits
 
 FOLDER = "FEWLABELS_DATA"  # environment variable: a folder that holds the files, in place of the download
 SOURCE = "https://raw.githubusercontent.com/yifeim/sigma_opt_codes/master/data/"
@@ -91,12 +91,8 @@ def jittered_box(rng: np.random.Generator) -> Dataset:
 
 def digits() -> Dataset:
     """scikit-learn's 1797 handwritten digits, each tied to its 7 nearest neighbours."""
-    from sklearn.datasets import load_digits
-
-    data: Any = load_digits()
-    return Dataset(
-        "digits", Graph.from_features(data.data, n_neighbors=7), data.target.astype(np.int64), images=data.images
-    )
+    graph, labels, images = load_digits()
+    return Dataset("digits", graph, labels, images=images)
 
 
 def dblp() -> Dataset:

@@ -1,0 +1,66 @@
+"""Items put together from their parts: the map, the classes and the fingerprint are computed here, once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fewlabels.errors import FileError
+from fewlabels.graph import Graph
+from fewlabels.items import Items, Pictures
+from fewlabels.items.layout import layout
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is known of each item before there is a graph."""
+
+    names: Sequence[str]
+    texts: Sequence[str] | None = None
+    attributes: Sequence[Mapping[str, str]] | None = None
+    pictures: Pictures | None = None
+    contents: Sequence[str] = ()  # a digest of each item's image
+    known: Mapping[int, str] = field(default_factory=dict)
+
+
+def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequence[str], tell: Tell) -> Items:
+    """The items, with their map; classes are those given, then new ones among the known labels, sorted."""
+    seen: set[str] = set()
+    twice = next((name for name in shown.names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    if twice is not None:
+        raise FileError(f"two items are called {twice!r}: give every item a name of its own.")
+    if graph.n_nodes > 5_000:
+        tell(f"Drawing the map of {graph.n_nodes:,} items")
+    given = list(dict.fromkeys(name.strip() for name in classes if name.strip()))
+    return Items(
+        title=title,
+        kind=kind,
+        graph=graph,
+        names=list(shown.names),
+        position=layout(graph),
+        fingerprint=fingerprint(graph, shown),
+        texts=shown.texts,
+        attributes=shown.attributes,
+        pictures=shown.pictures,
+        known=dict(shown.known),
+        classes=given + sorted(set(shown.known.values()) - set(given)),
+    )
+
+
+def fingerprint(graph: Graph, shown: Shown) -> str:
+    """SHA-256 of all that answers depend on; not of the classes given, which may grow as people work."""
+    digest = hashlib.sha256(graph.fingerprint().encode())
+    parts = {
+        "names": list(shown.names),
+        "texts": shown.texts,
+        "attributes": None if shown.attributes is None else [dict(row) for row in shown.attributes],
+        "contents": list(shown.contents),
+        "known": sorted(shown.known.items()),
+    }
+    for part in parts.items():
+        digest.update(json.dumps(part).encode())
+    return digest.hexdigest()

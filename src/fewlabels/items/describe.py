@@ -1,0 +1,54 @@
+"""What was understood of the items, in lines for the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from fewlabels import memory
+from fewlabels.items import Items
+
+NOUNS = {"image": "images", "text": "texts", "row": "rows", "node": "nodes"}
+FEW = 12  # class names that are listed
+
+
+def describe(items: Items, free_bytes: int | None = None) -> list[str]:
+    """Items, neighbours, components, labels and memory, a line each; `free_bytes` without it is what is free now."""
+    free = memory.available() if free_bytes is None else free_bytes
+    graph = items.graph
+    n = graph.n_nodes
+    return [
+        f"Items: {n:,} {NOUNS[items.kind]} from {items.title}",
+        f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} for an item on average",
+        _components(np.bincount(graph.components())),
+        _labels(items),
+        _memory(8 * n**2, free),
+    ]
+
+
+def _components(size: np.ndarray) -> str:
+    if len(size) == 1:
+        return "Components: 1, so that every answer reaches every item"
+    alone = int((size == 1).sum())
+    tail = f"; {alone:,} {'items stand' if alone > 1 else 'item stands'} alone" if alone else ""
+    return f"Components: {len(size):,}, the largest of {size.max():,} items{tail}; an answer reaches its own only"
+
+
+def _labels(items: Items) -> str:
+    count = Counter(items.known.values())
+    known = f"{len(items.known):,} known" if items.known else "none known yet"
+    if not items.classes:
+        return f"Labels: {known}; no classes yet, add them on the page or with --classes a,b,c"
+    listed = [f"{name} ({count[name]:,})" if count[name] else name for name in items.classes[:FEW]]
+    more = f" and {len(items.classes) - FEW:,} more" if len(items.classes) > FEW else ""
+    return f"Labels: {known}; {len(items.classes):,} classes: {', '.join(listed)}{more}"
+
+
+def _memory(need: int, free: int) -> str:
+    line = f"Memory: {_size(need)} for the look-ahead, {_size(free)} free"
+    return line if need <= free else f"{line}: too little. Label fewer items, or use a machine with more"
+
+
+def _size(count: int) -> str:
+    return f"{count / memory.GIB:.1f} GiB" if count >= memory.GIB / 10 else f"{count / 2**20:.1f} MiB"

@@ -1,0 +1,60 @@
+"""scikit-learn's 1,797 handwritten digits: the data, and the same as items to label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fewlabels.errors import NodeError
+from fewlabels.graph import Graph
+from fewlabels.items import Items
+from fewlabels.items.assemble import Shown, Tell, assemble
+from fewlabels.kernels.reference import Floats, Ints
+
+INK = 16  # the darkest value in the data
+SHOWN, THUMBNAIL = 256, 64  # pixels a side
+
+
+def load() -> tuple[Graph, Ints, Floats]:
+    """The graph (each digit tied to its 7 nearest), the true digits (n,), and the images (n, 8, 8)."""
+    from sklearn.datasets import load_digits
+
+    data: Any = load_digits()
+    return Graph.from_features(data.data, n_neighbors=7), data.target.astype(np.int64), data.images
+
+
+def digits_items(tell: Tell = lambda _: None) -> Items:
+    """The digits without their labels, to try the page on."""
+    tell("Finding the 7 nearest neighbours of every digit")
+    graph, _, images = load()
+    shown = Shown(
+        [f"digit {number}" for number in range(1, len(images) + 1)],
+        pictures=DigitPictures(images),
+        contents=[image.astype("<f8").tobytes().hex() for image in images],
+    )
+    return assemble("digits", "image", graph, shown, [str(digit) for digit in range(10)], tell)
+
+
+class DigitPictures:
+    """The digits as dark ink on white, drawn when asked for."""
+
+    def __init__(self, images: Floats) -> None:
+        self._images = images  # (n, 8, 8)
+
+    def full(self, item: int) -> tuple[bytes, str]:
+        return self._drawn(item, SHOWN), "image/png"
+
+    def thumbnail(self, item: int) -> tuple[bytes, str]:
+        return self._drawn(item, THUMBNAIL), "image/png"
+
+    def _drawn(self, item: int, side: int) -> bytes:
+        from PIL import Image
+
+        from fewlabels.items.pictures import encoded
+
+        if not 0 <= item < len(self._images):
+            raise NodeError(f"there is no item {item}: items are 0 to {len(self._images) - 1}.")
+        paper = np.pad(self._images[item], 1)  # (10, 10): a margin, so that strokes at the edge end smoothly
+        grey = Image.fromarray(np.uint8(np.rint(255 * (1 - paper / INK))))
+        return encoded(grey.resize((side, side), Image.Resampling.BICUBIC), "PNG")

@@ -1,0 +1,173 @@
+"""Images on disk: listed, looked at once, and afterwards served by number only."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from fewlabels.errors import FileError, NodeError
+from fewlabels.items.images import image_features
+from fewlabels.kernels.reference import Floats
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+T = TypeVar("T")
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # Pillow's readers that are let loose on the files
+MEDIA = {"JPEG": "jpeg", "MPO": "jpeg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp"}  # browsers show these
+THUMBNAIL = 128  # pixels, the longer side
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is kept of an image that was looked at."""
+
+    path: Path
+    format: str
+    sha256: str
+    size: int  # bytes
+    thumbnail: bytes
+    features: Floats | None
+
+
+class ImageFiles:
+    """Pictures from files that were all opened at the start; a file that has changed since is not served."""
+
+    def __init__(self, seen: Sequence[Seen]) -> None:
+        self._files = [(one.path, one.format, one.sha256) for one in seen]
+        self._thumbnails = [one.thumbnail for one in seen]
+
+    def full(self, item: int) -> tuple[bytes, str]:
+        """The file's own bytes, or a PNG of it where browsers do not show its kind."""
+        path, kind, sha256 = self._files[self._number(item)]
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise FileError(f"{path} can no longer be read ({error.strerror}). Put it back.") from None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise FileError(f"{path} has changed since it was read at the start. Put it back or start again.")
+        if kind in MEDIA:
+            return content, f"image/{MEDIA[kind]}"
+        from PIL import Image
+
+        return encoded(upright(Image.open(io.BytesIO(content), formats=READ)), "PNG"), "image/png"
+
+    def thumbnail(self, item: int) -> tuple[bytes, str]:
+        """A small JPEG, made when the image was first looked at."""
+        return self._thumbnails[self._number(item)], "image/jpeg"
+
+    def _number(self, item: int) -> int:
+        if not 0 <= item < len(self._files):
+            raise NodeError(f"there is no item {item}: items are 0 to {len(self._files) - 1}.")
+        return item
+
+
+def images_in(folder: Path) -> tuple[list[Path], int]:
+    """The images in a folder and its subfolders, sorted by path, and how many other files were left out.
+
+    Hidden files and folders are not looked at.
+    """
+    found, others = [], 0
+    for path in folder.rglob("*"):
+        inside = path.relative_to(folder)
+        if any(part.startswith(".") for part in inside.parts) or not path.is_file():
+            continue
+        if path.suffix.lower() in SUFFIXES:
+            found.append(path)
+        else:
+            others += 1
+    return sorted(found, key=lambda path: path.relative_to(folder).as_posix()), others
+
+
+def look_at(paths: Sequence[Path], *, features: bool, tell: Callable[[str], None]) -> list[Seen]:
+    """Open every image, once; all that cannot be shown are refused together, in one sentence."""
+
+    def one(path: Path) -> Seen | str:
+        return _look(path, features)
+
+    tell(f"Reading {len(paths):,} images")
+    with warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as pool:
+        warnings.simplefilter("ignore")  # what Pillow warns of (size, odd metadata) is judged in _look
+        answers = list(counted(pool.map(one, paths), len(paths), tell))
+    broken = [(path, answer) for path, answer in zip(paths, answers, strict=True) if isinstance(answer, str)]
+    if broken:
+        path, reason = broken[0]
+        others = f" {len(broken):,} of {len(paths):,} images cannot be shown." if len(broken) > 1 else ""
+        raise FileError(f"{path} {reason}.{others} Mend or remove {'them' if others else 'it'}, then start again.")
+    return [answer for answer in answers if isinstance(answer, Seen)]
+
+
+def counted(
+    results: Iterable[T], total: int, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+) -> Iterator[T]:
+    """The same results, with "600 of 1,200" told every two seconds."""
+    told = clock()
+    for done, result in enumerate(results, start=1):
+        if clock() - told >= 2 and done < total:
+            told = clock()
+            tell(f"{done:,} of {total:,}")
+        yield result
+
+
+def _look(path: Path, features: bool) -> Seen | str:
+    """What is kept of the image, or the reason why it cannot be shown."""
+    from PIL import Image, UnidentifiedImageError
+
+    if not path.is_file():
+        return "does not exist"
+    try:
+        with path.open("rb") as file:
+            image = Image.open(file, formats=READ)
+            limit = Image.MAX_IMAGE_PIXELS
+            if limit is not None and image.width * image.height > limit:
+                return f"has {image.width:,} x {image.height:,} pixels, over the limit of {limit:,}"
+            file.seek(0)
+            content = file.read()
+        image = Image.open(io.BytesIO(content), formats=READ)
+        kind = image.format or ""
+        image.draft("RGB", (2 * THUMBNAIL, 2 * THUMBNAIL))  # a large JPEG is decoded at the size that is needed
+        small = upright(image)
+        small.thumbnail((2 * THUMBNAIL, 2 * THUMBNAIL))
+        numbers = image_features(small) if features else None
+        small.thumbnail((THUMBNAIL, THUMBNAIL))
+        sha256 = hashlib.sha256(content).hexdigest()
+        return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers)
+    except UnidentifiedImageError:
+        return f"is not an image that can be read ({', '.join(READ)})"
+    except Image.DecompressionBombError:
+        return f"has more pixels than twice the limit of {Image.MAX_IMAGE_PIXELS:,}"
+    except Exception as error:  # broken files make Pillow raise almost anything, SyntaxError and struct.error included
+        return f"is a broken image ({error or type(error).__name__})"
+
+
+def upright(image: Image.Image) -> Image.Image:
+    """The image in RGB, turned as its metadata says, on white where it is transparent."""
+    from PIL import Image, ImageOps
+
+    turned = ImageOps.exif_transpose(image)
+    if turned.mode[:1] in "IF":  # 16 and 32 bits a pixel: from the darkest to the lightest there is
+        values = np.asarray(turned, dtype=float)
+        low, high = values.min(), values.max()
+        turned = Image.fromarray(np.uint8(255 * (values - low) / (high - low if high > low else 1.0)))
+    if "transparency" in turned.info or turned.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
+        seen = turned.convert("RGBA")
+        turned = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)
+    return turned.convert("RGB")
+
+
+def encoded(image: Image.Image, kind: str) -> bytes:
+    """The image's bytes in a format that browsers show."""
+    out = io.BytesIO()
+    image.save(out, kind, **({"quality": 85} if kind == "JPEG" else {}))
+    return out.getvalue()

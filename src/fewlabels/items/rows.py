@@ -1,0 +1,89 @@
+"""Rows of a table: their names, their known labels, and the columns shown beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fewlabels.errors import FileError
+from fewlabels.tables import column_text, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAMES = ("id", "name", "node", "file")  # columns that may name the items, the first that can
+LABEL = "label"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table with the parts played by its columns."""
+
+    path: Path
+    table: pd.DataFrame
+    name: str | None  # the column that names the rows
+    label: str | None  # the column with known labels
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def texts(self, column: str, *, may_be_empty: bool) -> list[str]:
+        """(n,) one column."""
+        return column_text(self.path, self.table, column, may_be_empty=may_be_empty)
+
+    def names(self) -> list[str]:
+        """(n,) each once: by their column, or "row 1", "row 2" and so on."""
+        if self.name is None:
+            return [f"row {number}" for number in range(1, len(self) + 1)]
+        names = self.texts(self.name, may_be_empty=False)
+        first: dict[str, int] = {}
+        for row, name in enumerate(names, start=1):
+            if first.setdefault(name, row) != row:
+                raise FileError(
+                    f"{self.path}, row {row}: the {self.name!r} {name!r} stands in row {first[name]} already. "
+                    "Give every row a name of its own, or another column with --name."
+                )
+        return names
+
+    def known(self) -> dict[int, str]:
+        """{row: label} where there is one."""
+        if self.label is None:
+            return {}
+        return {row: label for row, label in enumerate(self.texts(self.label, may_be_empty=True)) if label}
+
+    def attributes(self, leave_out: Sequence[str] = ()) -> list[Mapping[str, str]]:
+        """(n,) the other columns of each row, empty cells left out."""
+        others = [c for c in self.table.columns if c not in (self.name, self.label, *leave_out)]
+        columns = {str(c): self.texts(c, may_be_empty=True) for c in others}
+        return [{c: cells[row] for c, cells in columns.items() if cells[row]} for row in range(len(self))]
+
+    def features(self) -> pd.DataFrame:
+        """The columns that may be features: neither name nor label."""
+        return self.table.drop(columns=[c for c in (self.name, self.label) if c is not None])
+
+
+def read_rows(path: Path, name: str | None, label: str | None, also: Sequence[str] = ()) -> Rows:
+    """The table; it must have the columns named, `also` being what else is asked of it.
+
+    Without a name, the first of id, name, node, file (and then of `also`) that is filled and has no value twice names
+    the rows. Without a label, the column "label" if there is one.
+    """
+    table = read_table(path, [column for column in (name, label, *also) if column is not None])
+    table.columns = table.columns.map(str)
+    if not len(table):
+        raise FileError(f"{path} holds no rows: give one row for every item.")
+    if label is None and LABEL in table.columns and LABEL not in (name, *also):
+        label = LABEL
+    if label is not None and label in (name, *also):
+        raise FileError(f"the column {label!r} cannot be the label and something else: name two columns.")
+    if name is None:
+        candidates = [column for column in (*NAMES, *also) if column in table.columns and column != label]
+        name = next((column for column in candidates if _names_rows(path, table, column)), None)
+    return Rows(path, table, name, label)
+
+
+def _names_rows(path: Path, table: pd.DataFrame, column: str) -> bool:
+    cells = column_text(path, table, column, may_be_empty=True)
+    return "" not in cells and len(set(cells)) == len(cells)

@@ -1,0 +1,109 @@
+// Answer, skip, undo, ask about another item: everything that moves the question on.
+
+import { $ } from "./dom.js";
+import { announce, hideBanner, showBanner } from "./announce.js";
+import { get, post } from "./api.js";
+import { deliver, isBusy } from "./deliver.js";
+import { press, release } from "./classes.js";
+import { set, state } from "./state.js";
+import { suggestion } from "./question.js";
+
+/** The new question first, the rest after it: the person waits for the question only. */
+export function take(reply) {
+  if ("question" in reply) set("question", reply.question);
+  if (reply.standing) set("standing", reply.standing);
+}
+
+/** The reply to a change made elsewhere on the page: it brings no question, the present one stays. */
+export const note = (reply) => set("standing", reply.standing);
+
+function move(path, body, said) {
+  return deliver(path, { who: state.person, ...body }, (reply) => {
+    announce(said);
+    take(reply);
+  }, (error) => {
+    release();
+    if (error) ask();
+  });
+}
+
+/** Nobody answers what is not on the screen yet, nor twice. */
+const ready = () => state.shown !== null && state.shown === state.question && !isBusy();
+
+export function answer(label) {
+  if (!ready()) return;
+  press(label);
+  move("/api/answers", { item: state.question.item.id, label, next: true }, `Saved as ${label}.`);
+}
+
+export function accept() {
+  const best = suggestion();
+  if (best) answer(best.label);
+}
+
+export function skip(unsure = false) {
+  if (!ready()) return;
+  release();
+  move("/api/skips", { item: state.question.item.id, unsure }, unsure ? "Kept as unsure." : "Skipped.");
+}
+
+/** Take back `event`, or the person's last one. Its item comes back as the question. */
+export function undo(event = null) {
+  if (isBusy()) return;
+  release();
+  move("/api/undo", { event }, "Undone.");
+}
+
+/** Ask the server for a question: its own choice, or about `item`. */
+export async function ask(item = null) {
+  if (isBusy()) return;
+  try {
+    take(await post("/api/question", { who: state.person, item }));
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    showBanner(error.status === 0 ? `${error.message}.` : error.message, () => { hideBanner(); ask(item); });
+  }
+}
+
+/** Add a class; with `thenAnswer` it is also the answer. */
+export function addClass(name, thenAnswer, added) {
+  const known = state.classes.some((one) => one.name === name);
+  const go = () => {
+    added();
+    if (thenAnswer && state.question) answer(name);
+  };
+  if (known) return go();
+  deliver("/api/classes", { who: state.person, name }, (reply) => {
+    set("classes", reply.classes);
+    announce(`New class ${name}.`);
+    go();
+  });
+}
+
+export async function reloadClasses() {
+  const session = await get("/api/session");
+  set("classes", session.classes);
+}
+
+export function startAnswering() {
+  $("suggestion").addEventListener("click", (event) => event.target.closest("#accept") && accept());
+  $("skip").addEventListener("click", () => skip());
+  $("unsure").addEventListener("click", () => skip(true));
+  $("undo").addEventListener("click", () => undo());
+
+  const field = $("new-class-input");
+  const add = (thenAnswer) => {
+    const name = field.value.trim();
+    if (!name) return;
+    addClass(name, thenAnswer, () => { field.value = ""; $("new-class-choice").hidden = true; field.blur(); });
+  };
+  field.addEventListener("input", () => { $("new-class-choice").hidden = !field.value.trim(); });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") field.blur();
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    add(!event.shiftKey);
+  });
+  $("new-class").addEventListener("submit", (event) => { event.preventDefault(); add(true); });
+  $("new-class-only").addEventListener("click", () => add(false));
+}

@@ -1,0 +1,45 @@
+// Talking to the server: one function to read, one to write, one kind of error.
+
+export class ServerError extends Error {
+  /** status 0: no answer came at all. */
+  constructor(status, detail) {
+    super(detail);
+    this.status = status;
+  }
+  /** Whether the same request may well work a little later. */
+  get passing() {
+    return this.status === 0 || this.status >= 500;
+  }
+}
+
+const unreachable = "The server cannot be reached";
+
+async function exchange(path, options) {
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new ServerError(0, unreachable);
+  }
+  let body = null;
+  try {
+    body = await response.json();
+  } catch {
+    if (response.ok) throw new ServerError(0, `${unreachable}: its reply broke off`);
+  }
+  if (response.ok) return body;
+  const detail = typeof body?.detail === "string" ? body.detail : `The server refused (${response.status}).`;
+  throw new ServerError(response.status, detail);
+}
+
+export const get = (path) => exchange(path, { headers: { Accept: "application/json" } });
+
+export const post = (path, body) =>
+  exchange(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+/** A fresh name for a request, so that the server counts it once however often it is sent. */
+export function freshKey() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  // randomUUID is missing on plain http beyond localhost; getRandomValues is not.
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,73 @@
+// One item, drawn large or small.
+
+import { el, words } from "./dom.js";
+import { classNumber, state } from "./state.js";
+import { paint } from "./colours.js";
+import { chance } from "./numbers.js";
+
+const patience = 3000; // ms for a slow image; then it is shown while it still loads
+
+/** The image of an item once it can be painted without a flash; null where it cannot be shown. */
+export async function loadedImage(item) {
+  const image = el("img", { class: "item-image", alt: `The item ${item.name}`, data: { test: "item-image" } });
+  image.src = item.image;
+  try {
+    await Promise.race([image.decode(), new Promise((go) => setTimeout(go, patience))]);
+    return image;
+  } catch {
+    return null;
+  }
+}
+
+/** Everything of an item but its image. */
+export function itemWords(item) {
+  const parts = [];
+  if (item.text !== null) {
+    const length = item.text.length;
+    const size = length < 120 ? "short" : length < 500 ? "middling" : "long";
+    // Focusable, so that a long text can be scrolled by keyboard.
+    parts.push(el("div", { class: `item-text ${size}`, dir: "auto", tabindex: length < 500 ? null : "0", data: { test: "item-text" } }, item.text));
+  }
+  if (item.text === null && !item.image && state.session.kind === "node") {
+    parts.push(el("p", { class: "item-node", dir: "auto" }, item.name));
+  }
+  const rows = Object.entries(item.attributes ?? {});
+  if (rows.length) {
+    parts.push(el("table", { class: "attributes" }, el("tbody", {},
+      rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, words(name)), el("td", { dir: "auto" }, value))))));
+  }
+  return parts;
+}
+
+export const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1).trimEnd()}…` : text);
+
+/** A few words that tell the item from others, where there is no image. */
+export function brief(item, length = 90) {
+  if (item.text) return shorten(item.text, length);
+  const rows = Object.entries(item.attributes ?? {});
+  if (rows.length) return shorten(rows.map(([name, value]) => `${name} ${value}`).join(", "), length);
+  return shorten(item.name, length);
+}
+
+/** The thumbnail, or short text in its place. */
+export function small(item, length = 90) {
+  if (item.thumbnail) return el("img", { class: "thumb", src: item.thumbnail, alt: item.name, loading: "lazy", decoding: "async" });
+  return el("span", { class: "snippet", dir: "auto" }, brief(item, length));
+}
+
+/** A class by name with its colour. */
+export function tag(label, more = "") {
+  return paint(el("span", { class: "tag" }, el("span", { class: "chip" }), words(label), more), classNumber(label));
+}
+
+/** What is known about an item: its label, its prediction, or nothing yet. */
+export function verdict(item) {
+  if (item.label !== null) {
+    const made = tag(item.label);
+    made.classList.add("known");
+    made.append(el("span", { class: "unseen" }, " (labelled)"));
+    return made;
+  }
+  if (item.guess) return tag(item.guess.label, el("span", { class: "chance" }, chance(item.guess.chance)));
+  return el("span", { class: "tag none" }, "not known yet");
+}

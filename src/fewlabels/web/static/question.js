@@ -1,0 +1,78 @@
+// The question: the item, why it came, and what the model would say.
+
+import { $, el, words } from "./dom.js";
+import { announce } from "./announce.js";
+import { on, set, state } from "./state.js";
+import { shorten, itemWords, loadedImage, tag } from "./item.js";
+import { chance } from "./numbers.js";
+
+const reasons = {
+  chosen: "Chosen because the answer teaches the most",
+  requested: "You picked this one",
+  "second opinion": "A second opinion: someone else answered it too",
+  again: "Back again: answer it anew",
+};
+
+/** The most likely class of the question, or null while nothing is known. */
+export function suggestion(question = state.shown) {
+  if (!question) return null;
+  const likely = question.chances.reduce((best, one) => (best && best.chance >= one.chance ? best : one), null);
+  return likely ?? question.item.guess;
+}
+
+let shown = 0; // counts questions, so that an image that comes late does not replace a newer one
+
+async function show(question) {
+  const mine = ++shown;
+  const image = question?.item.image ? await loadedImage(question.item) : null;
+  if (mine !== shown) return;
+  question ? drawItem(question, image) : drawNothing();
+  drawSuggestion(question);
+  set("shown", question);
+  document.body.dataset.item = question ? question.item.id : "";
+  speak(question);
+}
+
+function drawItem(question, image) {
+  const { item } = question;
+  $("item-name").replaceChildren(words(item.name));
+  $("reason").textContent = reasons[question.reason] ?? "";
+  const missing = item.image && !image ? [el("p", { class: "empty" }, "The image cannot be shown.")] : [];
+  $("item-body").replaceChildren(...(image ? [image] : missing), ...itemWords(item));
+  $("item-body").scrollTop = 0;
+}
+
+function drawNothing() {
+  $("item-name").textContent = "Nothing left to ask";
+  $("reason").textContent = "";
+  $("item-body").replaceChildren(el("p", { class: "empty" },
+    "Every item is answered or put aside. Look through Review, or export the labels."));
+  announce("Nothing is left to ask you.");
+}
+
+function drawSuggestion(question) {
+  const best = suggestion(question);
+  const line = $("suggestion");
+  line.hidden = !question || !state.classes.length;
+  if (!question) return;
+  if (!best) {
+    line.replaceChildren(el("span", { class: "fine" }, "No guess yet: nothing like it has been labelled."));
+    return;
+  }
+  const accept = el("button", { type: "button", class: "primary", id: "accept", "aria-keyshortcuts": "Enter" }, "Accept ", el("kbd", { "aria-hidden": "true" }, "Enter"));
+  const before = question.item.label !== null ? [el("span", { class: "fine" }, "Labelled "), tag(question.item.label), el("span", { class: "fine" }, "so far.")] : [];
+  line.replaceChildren(...before, el("span", { class: "fine" }, "Looks like"), tag(best.label, el("span", { class: "chance" }, chance(best.chance))), accept);
+}
+
+function speak(question) {
+  if (!question) return;
+  const best = suggestion(question);
+  const guess = best ? `Suggestion: ${best.label}, ${chance(best.chance)}.` : "No suggestion yet.";
+  const text = question.item.text ? ` ${shorten(question.item.text, 300)}` : "";
+  announce(`Question: ${question.item.name}.${text} ${guess}`);
+}
+
+export function startQuestion() {
+  on("question", show);
+  on("classes", () => drawSuggestion(state.shown));
+}

@@ -1,0 +1,29 @@
+// Label, Review, Disagreements: one at a time, the address says which.
+
+import { $ } from "./dom.js";
+import { set, state } from "./state.js";
+
+const names = ["label", "review", "disagreements"];
+
+export function show(name) {
+  for (const one of names) $(`view-${one}`).hidden = one !== name;
+  for (const tab of document.querySelectorAll(".tabs button")) {
+    tab.dataset.view === name ? tab.setAttribute("aria-current", "page") : tab.removeAttribute("aria-current");
+  }
+  document.body.dataset.view = name;
+  history.replaceState(null, "", name === "label" ? location.pathname : `#${name}`);
+  scrollTo(0, 0);
+  // Keys go to what is on the page now, not to a button of a view that went away.
+  if (document.activeElement?.closest(".view[hidden]")) document.activeElement.blur();
+  set("view", name);
+}
+
+export function startViews() {
+  for (const tab of document.querySelectorAll(".tabs button")) tab.addEventListener("click", () => show(tab.dataset.view));
+}
+
+/** The view that the address names; the token, if it is in the address, is taken out of sight. */
+export function firstView() {
+  const named = location.hash.slice(1);
+  show(names.includes(named) ? named : state.view);
+}

@@ -1,0 +1,65 @@
+// Why this one: what the answer is worth, what each answer would change, and who the neighbours are.
+
+import { $, el } from "./dom.js";
+import { get } from "./api.js";
+import { latest } from "./latest.js";
+import { on, state } from "./state.js";
+import { small, tag, verdict } from "./item.js";
+import { chance, count, fine, plural } from "./numbers.js";
+
+const shownOutcomes = 10;
+
+function sentence(why) {
+  if (why.gain === null || why.gain === undefined) return "Nothing is known around it yet, so any answer helps.";
+  const items = why.gain * state.session.n_items;
+  const fewer = items >= 1 ? `, about ${plural(Math.round(items), "wrong prediction")} fewer` : "";
+  return `Your answer should bring the expected error from ${fine(why.expected_error)} to about ${fine(why.expected_error - why.gain)}${fewer}.`;
+}
+
+function outcome(one, most) {
+  const row = el("li", { data: { test: "why-outcome", label: one.label }, title: `Expected error after this answer: ${fine(one.expected_error)}` },
+    tag(one.label),
+    el("span", { class: "chance" }, chance(one.chance)),
+    el("span", { class: "changes" }, el("span", { class: "bar" }), el("span", {}, one.changes ? `${count(one.changes)} change${one.changes === 1 ? "s" : ""}` : "no change")));
+  row.style.setProperty("--share", most ? one.changes / most : 0);
+  return row;
+}
+
+function neighbour({ item, weight }, ask) {
+  const made = el("li", {}, el("button", { type: "button", class: "tile", title: `${item.name}: click to label it instead`, data: { test: "neighbour" }, onclick: () => ask(item.id) },
+    small(item, 60), verdict(item)));
+  made.style.setProperty("--weight", weight);
+  return made;
+}
+
+function draw(why, ask) {
+  $("why-words").textContent = sentence(why);
+  $("why-parts").hidden = false;
+  const outcomes = [...why.outcomes].sort((a, b) => b.chance - a.chance);
+  const most = Math.max(...outcomes.map((one) => one.changes), 0);
+  const rows = outcomes.slice(0, shownOutcomes).map((one) => outcome(one, most));
+  if (outcomes.length > shownOutcomes) rows.push(el("li", { class: "fine" }, `and ${plural(outcomes.length - shownOutcomes, "less likely class", "less likely classes")}`));
+  $("outcomes").replaceChildren(...(rows.length ? rows : [el("li", { class: "fine" }, "No classes yet.")]));
+  const near = why.neighbours.map((one) => neighbour(one, ask));
+  $("neighbours").replaceChildren(...(near.length ? near : [el("li", { class: "fine" }, "It has none.")]));
+}
+
+export function startWhy(ask) {
+  const fetchWhy = latest((id) => get(`/api/items/${id}/why`), (why, failure, id) => {
+    if (state.question?.item.id !== id) return;
+    $("why-parts").classList.remove("old");
+    if (failure) {
+      $("why-words").textContent = "The reasons could not be fetched just now.";
+      $("why-parts").hidden = true;
+    } else draw(why, ask);
+  }, 80);
+
+  on("shown", (question) => {
+    document.querySelector(".why").hidden = !question;
+    if (!question) return;
+    // The old rows stay, paler, so that the page does not jump between questions.
+    $("why-parts").classList.add("old");
+    if (question.gain) $("why-words").textContent = sentence({ gain: question.gain, expected_error: state.standing?.expected_error });
+    fetchWhy(question.item.id);
+  });
+}

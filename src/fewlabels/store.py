@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -105,7 +106,7 @@ class Store:
         found = dict(self._db.execute("SELECT name, value FROM about"))
         if found.get("format") != FORMAT:
             raise FileError(
-                f"{self.path} is of format {found.get('format')!r} and this version reads {FORMAT!r}: upgrade fewlabels."
+                f"{self.path} is of format {found.get('format')!r}, this version reads {FORMAT!r}: upgrade fewlabels."
             )
         if found.get("fingerprint") != about["fingerprint"]:
             raise FileError(
@@ -148,22 +149,16 @@ class Store:
         self._held.close()
 
 
-class _transaction:
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     """All or nothing; a commit that fails is rolled back."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, *rest: object) -> None:
-        try:
-            if kind is None:
-                self._db.execute("COMMIT")
-        finally:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
 
 
 def _hold(path: Path) -> sqlite3.Connection:

@@ -13,7 +13,9 @@ from fewlabels.errors import SettingError
 if TYPE_CHECKING:
     from fewlabels.items import Items
 
-Port = Annotated[int | None, typer.Option(help="Port of the page; without it, the first free one from 8765.", min=0, max=65535)]
+Port = Annotated[
+    int | None, typer.Option(help="Port of the page; without it, the first free one from 8765.", min=0, max=65535)
+]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
 Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
 StrategyName = Annotated[str, typer.Option(help=f"How questions are chosen: one of {MENU}.")]
@@ -54,9 +56,7 @@ def demo(
         store.parent.mkdir(parents=True, exist_ok=True)
     with console.status("Finding the 7 nearest neighbours of every digit"):
         items = digits_items()
-    return _open(
-        items, store, target=target_error, strategy=strategy, seed=seed, port=port, browser=not no_browser
-    )
+    return _open(items, store, target=target_error, strategy=strategy, seed=seed, port=port, browser=not no_browser)
 
 
 def label(
@@ -168,4 +168,6 @@ def _open(
     if place.token:
         console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
     serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))
-    console.print(f"Stopped. {session.standing().labelled:,} labels are in {store}; the same command goes on from there.")
+    console.print(
+        f"Stopped. {session.standing().labelled:,} labels are in {store}; the same command goes on from there."
+    )

@@ -129,8 +129,8 @@ class Session:
 
     # Asking
 
-    def question(self, who: str, item: int | None = None) -> Question | None:
-        """A question for this person, lent to them for a minute; about this item, where one is given.
+    def question(self, who: str, item: int | None = None, reason: str = "requested") -> Question | None:
+        """A question for this person, lent to them for a minute; about this item, where one is given (and why).
 
         The question they have already comes first, then an item that needs a second opinion, then the learner's
         choice. None where nothing is left to ask them.
@@ -138,19 +138,19 @@ class Session:
         who = _check_text("a name", who)
         if item is not None:
             self.check_item(item)
-        found = self._mind.choose(lambda learner: self._chosen(learner, who, item))
+        found = self._mind.choose(lambda learner: self._chosen(learner, who, item, reason))
         if found:
             self._mind.prepare(found.item)
         return found
 
-    def _chosen(self, learner: ActiveLearner, who: str, item: int | None) -> Question | None:
+    def _chosen(self, learner: ActiveLearner, who: str, item: int | None, reason: str) -> Question | None:
         with self._desk:
             if item is not None:
                 if not self._leases.free_for(who, item):
                     raise ConflictError(
                         f"{self._leases.holder(item)} is asked about {self.items.names[item]!r} now: take another item."
                     )
-                return self._lend(who, item, "again" if item in self._ledger.said else "requested")
+                return self._lend(who, item, "again" if item in self._ledger.said else reason)
             mine = self._leases.item_of(who)
             if mine is not None and self._open_to(who, mine):
                 return self._lend(who, mine, "second opinion" if mine in self._ledger.said else "chosen")

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from queue import PriorityQueue
 from typing import Any, TypeVar
 
@@ -121,7 +122,7 @@ class Mind:
         """In spare time, have the next question ready for every answer to this item, the likeliest first."""
         version = self.view.version
         for c in np.argsort(-self.view.chance[item], kind="stable"):
-            self._put(SPARE, lambda c=int(c): self._prepare(item, c, version))
+            self._put(SPARE, partial(self._prepare, item, int(c), version))
 
     def _prepare(self, item: int, c: int, version: int) -> None:
         if version == self.view.version and self._roomy():
@@ -138,7 +139,7 @@ class Mind:
     def _look(self, version: int, curve: Sequence[Point]) -> View:
         learner = self._learner
         predicted = learner.predict().astype(np.int64)
-        predicted[learner.unreached] = -1
+        predicted[np.array(learner.unreached, dtype=np.int64)] = -1
         error = learner.expected_error()
         return View(
             version,
@@ -159,7 +160,9 @@ class Mind:
             rank, _, job, done = self._jobs.get()
             try:
                 if self._broken and rank != STOP:
-                    raise RuntimeError("the learner could not take in an event: start fewlabels again") from self._broken
+                    raise RuntimeError(
+                        "the learner could not take in an event: start fewlabels again"
+                    ) from self._broken
                 done.set_result(job())
             except BaseException as error:  # whoever waits hears of it
                 done.set_exception(error)

@@ -14,6 +14,8 @@ from fewlabels.session.ledger import TABLE, Ledger
 from fewlabels.session.mind import View
 from fewlabels.session.progress import Point, answers_to_go
 
+EARLY = 5  # answers for each class after which one that was never heard may well have no items
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -38,6 +40,7 @@ class Standing:
 
 
 def standing(ledger: Ledger, view: View, target: float) -> Standing:
+    """How far we are. While a class has not been heard the expected error is too hopeful to say when to stop."""
     labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
     shared = []
     for said in ledger.said.values():
@@ -49,7 +52,9 @@ def standing(ledger: Ledger, view: View, target: float) -> Standing:
         votes = said.by_people
         if len(votes) > 1:
             shared.append({who: str(vote.label) for who, vote in votes.items()})
-    reached = view.n_classes > 1 and view.expected_error <= target
+    heard = {said.label for said in ledger.said.values()} - {None}
+    early = len(heard) < view.n_classes and labelled < EARLY * view.n_classes
+    settled = view.n_classes > 1 and not early
     people = Counter(e.who for e in ledger.standing.values() if e.do in ("answer", "decide") and e.who != TABLE)
     return Standing(
         version=view.version,
@@ -61,8 +66,8 @@ def standing(ledger: Ledger, view: View, target: float) -> Standing:
         expected_error=view.expected_error,
         curve=view.curve,
         target=target,
-        reached=reached,
-        more=answers_to_go(view.curve, target) if view.n_classes > 1 else None,
+        reached=settled and view.expected_error <= target,
+        more=answers_to_go(view.curve, target) if settled else None,
         counts=np.bincount(view.predicted[~view.unreached], minlength=view.n_classes).tolist(),
         people=dict(people),
         disagreements=open_disputes,

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from fewlabels import __version__
 from fewlabels.errors import FewlabelsError, NodeError
-from fewlabels.session import ConflictError, Session
+from fewlabels.session import ConflictError, Question, Session
 from fewlabels.store import StoreError, StoreFullError
 from fewlabels.web import present, shapes
 from fewlabels.web.guard import Guard, Rules
@@ -45,7 +45,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": shapes.Problem, "description": meaning} for status, meaning in MEANING.items()
 }
 DAY = "private, max-age=86400"
-
 
 
 def make_app(session: Session, *, rules: Rules | None = None, several: bool = False, person: str = "") -> ASGIApp:
@@ -96,9 +95,7 @@ def _page(api: FastAPI, session: Session, pages: Environment, rules: Rules) -> N
             moved = RedirectResponse("/", status_code=303)
             moved.set_cookie(rules.cookie, rules.token, httponly=True, samesite="strict", max_age=30 * 86400)
             return moved
-        html = pages.get_template("page.html").render(
-            title=session.items.title, version=__version__, static="/static"
-        )
+        html = pages.get_template("page.html").render(title=session.items.title, version=__version__, static="/static")
         return HTMLResponse(html, headers={"cache-control": "no-store"})
 
 
@@ -116,35 +113,42 @@ def _asking(api: FastAPI, session: Session) -> None:
 
 
 def _answering(api: FastAPI, session: Session) -> None:
-    def kept(event: int, who: str, more: bool, item: int | None = None) -> shapes.Kept:
+    def kept(event: int, question: Question | None) -> shapes.Kept:
+        return shapes.Kept(
+            event=event,
+            question=present.question(session, question),
+            standing=present.standing(session.standing()),
+        )
+
+    def then(who: str, more: bool) -> Question | None:
+        """The next question, where it is wanted; in any case the standing counts what was said."""
         if more:
-            question = present.question(session, session.question(who, item))
-        else:
-            question = None
-            session.settle()
-        return shapes.Kept(event=event, question=question, standing=present.standing(session.standing()))
+            return session.question(who)
+        session.settle()
+        return None
 
     @api.post("/api/answers")
     def answer(given: shapes.GiveAnswer) -> shapes.Kept:
         """Keep an answer; one given before by the same person is changed."""
         event = session.answer(given.who, given.item, given.label, given.key)
-        return kept(event, given.who, given.next)
+        return kept(event, then(given.who, given.next))
 
     @api.post("/api/skips")
     def skip(given: shapes.SetAside) -> shapes.Kept:
         """Do not ask this again: nobody, or (unsure) this person."""
         set_aside = session.unsure if given.unsure else session.skip
-        return kept(set_aside(given.who, given.item, given.key), given.who, given.next)
+        return kept(set_aside(given.who, given.item, given.key), then(given.who, given.next))
 
     @api.post("/api/undo")
     def undo(wish: shapes.Undo) -> shapes.Kept:
         """Take back an answer of one's own, without `event` the last; its item is asked again."""
         event, items = session.undo(wish.who, wish.key, wish.event)
-        one = items[0] if len(items) == 1 else None
+        if len(items) > 1:
+            return kept(event, then(wish.who, True))
         try:
-            return kept(event, wish.who, True, one)
+            return kept(event, session.question(wish.who, items[0], reason="again"))
         except ConflictError:  # someone else is asked about it by now
-            return kept(event, wish.who, True)
+            return kept(event, then(wish.who, True))
 
     @api.post("/api/classes")
     def add_class(wish: shapes.AddClass) -> shapes.Classes:
@@ -157,12 +161,12 @@ def _answering(api: FastAPI, session: Session) -> None:
     def accept(given: shapes.Accept) -> shapes.Kept:
         """Keep several answers at once, all or none."""
         event = session.accept(given.who, [(one.item, one.label) for one in given.answers], given.key)
-        return kept(event, given.who, False)
+        return kept(event, then(given.who, False))
 
     @api.post("/api/decisions")
     def decide(given: shapes.Decide) -> shapes.Kept:
         """Settle a disagreement."""
-        return kept(session.decide(given.who, given.item, given.label, given.key), given.who, False)
+        return kept(session.decide(given.who, given.item, given.label, given.key), then(given.who, False))
 
 
 def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None:

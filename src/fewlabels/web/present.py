@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fewlabels.session import Question, Session, Standing
+from fewlabels.session import Question, Session
 from fewlabels.session.ledger import Said
+from fewlabels.session.overview import Standing
 from fewlabels.store import Event
 from fewlabels.web import shapes
 

@@ -37,7 +37,7 @@ class Place:
 
     @property
     def url(self) -> str:
-        host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
+        host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
         query = f"/?token={self.token}" if self.token else ""
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{query}"
 

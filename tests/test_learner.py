@@ -402,3 +402,14 @@ def test_query_leaves_out_what_others_are_asking():
     assert 3 not in ours.query(4, without=[3])
     with pytest.raises(QueryError, match=r"0 node\(s\) left.*5 left out"):
         ours.query(without=range(1, 6))
+
+
+def test_forget_takes_a_list_all_of_it_or_nothing():
+    ours = learner()
+    ours.teach([0, 6, 3], ["a", "b", "a"])
+    ours.skip(2)
+    with pytest.raises(LabelError, match="node 5 has neither a label nor a skip"):
+        ours.forget([0, 5])
+    assert list(ours.labelled) == [0, 6, 3]
+    ours.forget([0, 3, 2])
+    assert (ours.labelled, ours.skipped) == ({6: "b"}, [])

@@ -106,27 +106,29 @@ class ActiveLearner:
                 )
             if known is None:
                 new[k] = c
+        prepared = self._prepared.get(next(iter(new.items()))) if len(new) == 1 else None
+        self._field.observe_all(new)
         for k, c in new.items():
-            prepared = self._prepared.get((k, c))
-            self._field.observe(k, c)
             self._labels[k] = c
             self._unskip(k)
             self._record("teach", node=k, label=self._classes[c])
+        if new:
             self._cost = prepared
 
-    def forget(self, node: Hashable) -> None:
-        """Take back the answer to this node, or its skip."""
-        k = self.graph.position(node)
-        if k in self._labels:
-            self._field.forget(k)
-            del self._labels[k]
-        elif k in self._skipped:
-            self._unskip(k)
-        else:
-            raise LabelError(
-                f"node {node!r} has neither a label nor a skip to forget: labelled are {len(self._labels)} other nodes."
-            )
-        self._record("forget", node=k)
+    def forget(self, node: Any) -> None:
+        """Take back the answer to this node, or its skip; or those of a list of nodes, all of them or none."""
+        nodes = list(dict.fromkeys(self._positions(node)))
+        for k in nodes:
+            if self._askable(k):
+                raise LabelError(
+                    f"node {self.graph.names[k]!r} has neither a label nor a skip to forget: labelled are "
+                    f"{len(self._labels)} other nodes."
+                )
+        self._field.forget_all([k for k in nodes if k in self._labels])
+        for k in nodes:
+            if self._labels.pop(k, None) is None:
+                self._unskip(k)
+            self._record("forget", node=k)
 
     def skip(self, node: Hashable) -> None:
         """Do not ask about this node again. It still counts in the expected error, and can be taught."""
@@ -320,17 +322,20 @@ class ActiveLearner:
 
     def _many(self, node: Any, label: Any) -> tuple[list[int], list[Any]]:
         """Node numbers and labels of one answer or of several."""
-        several = isinstance(node, (list, range)) or getattr(node, "ndim", 0) > 0  # a tuple may be a node's name
-        if not several:
-            return [self.graph.position(node)], [label]
-        nodes = list(node)
+        nodes = self._positions(node)
+        if not _several(node):
+            return nodes, [label]
         if not isinstance(label, (list, tuple, range)) and getattr(label, "ndim", 0) != 1:
             raise LabelError(
                 f"{len(nodes)} nodes and the single label {label!r}: give a list of labels, one for every node."
             )
         if len(nodes) != len(label):
             raise LabelError(f"{len(nodes)} nodes and {len(label)} labels: give one label for every node.")
-        return [self.graph.position(k) for k in nodes], list(label)
+        return nodes, list(label)
+
+    def _positions(self, node: Any) -> list[int]:
+        """Node numbers of one node or of several."""
+        return [self.graph.position(k) for k in (node if _several(node) else [node])]
 
     def _class_number(self, label: Any) -> int:
         try:
@@ -340,3 +345,8 @@ class ActiveLearner:
             raise LabelError(
                 f"{label!r} is not one of the classes {listed(self._classes)}.{hint} Add it with add_class({label!r})."
             ) from None
+
+
+def _several(node: Any) -> bool:
+    """Whether this is a list of nodes; a tuple may be one node's name."""
+    return isinstance(node, (list, range)) or getattr(node, "ndim", 0) > 0

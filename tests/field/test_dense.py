@@ -49,6 +49,27 @@ def test_observe_gives_the_inverse_and_the_propagation_of_the_definitions(n, C, 
     np.testing.assert_allclose(h, oracle.propagation(L, labels, C), atol=1e-10)
 
 
+@pytest.mark.parametrize("many", [1, 3, 40, 70])
+def test_many_answers_at_once_are_one_after_another_whichever_way_it_takes_and_so_taken_back(many):
+    rng = np.random.default_rng(many)
+    graph = Graph(in_pieces([50, 15, 4, 1], rng))
+    one_by_one, at_once = DenseField(graph, 3), DenseField(graph, 3)
+    for field in (one_by_one, at_once):
+        field.observe(0, 1)
+    labels = {node: c for node, c in random_labels(70, many, 3, rng).items() if node}
+    for node, c in labels.items():
+        one_by_one.observe(node, c)
+    at_once.observe_all(labels)
+    for ours, theirs in zip(by_node(at_once), by_node(one_by_one), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+    assert at_once.refreshes == (len(labels) * 20 >= 69)
+    at_once.forget_all(list(labels))
+    for node in labels:
+        one_by_one.forget(node)
+    for ours, theirs in zip(by_node(at_once), by_node(one_by_one), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-10)
+
+
 @pytest.mark.parametrize(("sizes", "C"), [([9, 4, 2, 1], 3), ([12], 2), ([5, 5], 6)])
 def test_relabel_is_forget_and_observe(sizes, C):
     rng = np.random.default_rng(C)

@@ -91,6 +91,10 @@ class GpuField(Placement):
             self._h[q] = self._h[last]
         self.label[node] = label
 
+    def observe_all(self, labels: dict[int, int]) -> None:
+        for node, label in labels.items():
+            self.observe(node, label)
+
     def forget(self, node: int) -> None:
         label = int(self.label[node])
         u = self._joins(node)
@@ -110,6 +114,10 @@ class GpuField(Placement):
         self._island[u] = -1
         G, h, _ = self.state
         kernels.border(G, h, reach, s, h_new, label)
+
+    def forget_all(self, nodes: list[int]) -> None:
+        for node in nodes:
+            self.forget(node)
 
     def relabel(self, node: int, label: int) -> None:
         signs = answer(label, self.n_classes) - answer(int(self.label[node]), self.n_classes)  # (C,)

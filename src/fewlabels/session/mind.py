@@ -84,8 +84,7 @@ class Mind:
             self._names[label] = len(self._names)
         while len(self._learner.classes) < len(self._names):
             self._learner.add_class(len(self._learner.classes))
-        for item in change.forget:
-            self._learner.forget(item)
+        self._learner.forget(list(change.forget))
         if change.teach:
             items, labels = zip(*change.teach, strict=True)
             self._learner.teach(list(items), [self._names[label] for label in labels])

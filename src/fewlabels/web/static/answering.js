@@ -5,13 +5,16 @@ import { announce, hideBanner, showBanner } from "./announce.js";
 import { get, post } from "./api.js";
 import { deliver, isBusy } from "./deliver.js";
 import { press, release } from "./classes.js";
-import { set, state } from "./state.js";
+import { on, set, state } from "./state.js";
 import { suggestion } from "./question.js";
 
-/** The new question first, the rest after it: the person waits for the question only. */
-export function take(reply) {
-  if ("question" in reply) set("question", reply.question);
-  if (reply.standing) set("standing", reply.standing);
+/** The new question first; what else follows from the reply waits until the item is on the screen. */
+function take({ question, standing }) {
+  const off = on("shown", () => {
+    off();
+    set("standing", standing);
+  });
+  set("question", question);
 }
 
 /** The reply to a change made elsewhere on the page: it brings no question, the present one stays. */

@@ -9,6 +9,7 @@ import { suggestion } from "./question.js";
 const many = 29; // as many as there are keys to give
 
 const buttons = new Map(); // class name -> its button
+let width = 0; // px a button needs for the longest name
 
 function build(classes) {
   buttons.clear();
@@ -18,12 +19,22 @@ function build(classes) {
     buttons.set(name, paint(button, number));
   });
   const longest = Math.max(0, ...classes.map(({ name }) => name.length));
-  $("classes").style.setProperty("--longest", `${Math.min(longest, 22)}ch`);
+  width = 104 + 9 * Math.min(longest, 22);
   $("classes").replaceChildren(...buttons.values());
   $("no-classes").hidden = classes.length > 0;
   $("filter-row").hidden = classes.length <= many;
   narrow();
+  arrange();
   update(state.shown);
+}
+
+/** As few rows as fit, then as few columns: ten classes stand as five and five, not as six and four. */
+function arrange() {
+  const room = $("classes").clientWidth;
+  if (!room || !state.classes.length) return;
+  const most = Math.max(1, Math.floor((room + 8) / (Math.min(width, room) + 8)));
+  const rows = Math.ceil(state.classes.length / most);
+  $("classes").style.setProperty("--columns", Math.ceil(state.classes.length / rows));
 }
 
 /** The same buttons stay for every question, so that the focus stays too. */
@@ -71,6 +82,7 @@ export function startClasses(answer, accept) {
     const button = event.target.closest("button.class");
     if (button) answer(button.dataset.label);
   });
+  new ResizeObserver(arrange).observe($("classes"));
   const filter = $("filter");
   const clear = () => { filter.value = ""; narrow(); filter.blur(); };
   filter.addEventListener("input", narrow);

@@ -3,7 +3,7 @@
 // kinds of colour blindness, at a contrast of at least 3:1 with the background.
 
 const light = ["#508ff9", "#989912", "#7f180e", "#d462b2", "#408770", "#8347cf", "#8d5901", "#425e8b", "#1e20a3", "#552660"];
-const dark = ["#6ca1f8", "#ebd229", "#db3a29", "#d05faf", "#5bfdb3", "#8968f4", "#b6a31f", "#bcc2fb", "#04896a", "#f196a4"];
+const dark = ["#6ca1f8", "#ebd229", "#db3a29", "#d05faf", "#5bfdb3", "#8968f4", "#c39553", "#bcc2fb", "#04896a", "#f196a4"];
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 

@@ -3,18 +3,17 @@
 import { svg } from "./dom.js";
 import { percent } from "./numbers.js";
 
-const width = 340, height = 132;
 const left = 34, right = 8, top = 8, bottom = 20;
 
 /** A round number of steps that covers `most`. */
 function step(most, wanted) {
   const raw = most / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
-  return power * [1, 2, 5, 10].find((factor) => factor * power >= raw - 1e-12);
+  return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw - 1e-12);
 }
 
-/** The drawing, or null where there is nothing to draw yet. */
-export function curve({ curve: points, target, more, labelled, reached }) {
+/** The drawing, so many pixels wide and high, or null where there is nothing to draw yet. */
+export function curve({ curve: points, target, more, labelled, reached }, width, height) {
   const known = points.filter(([, error]) => Number.isFinite(error));
   if (!known.length) return null;
   const last = known.at(-1);
@@ -25,10 +24,10 @@ export function curve({ curve: points, target, more, labelled, reached }) {
   const x = (labels) => left + (labels / mostX) * (width - left - right);
   const y = (error) => height - bottom - (error / mostY) * (height - top - bottom);
 
-  const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "curve", "aria-label": inWords(known, target) });
+  const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "curve", "aria-label": inWords(known, target) });
   const text = (words, at, className) => { const made = svg("text", { ...at, class: className }); made.textContent = words; return made; };
 
-  const stepY = step(mostY, 3);
+  const stepY = step(mostY, 4);
   for (let error = 0; error <= mostY * 1.001; error += stepY) {
     drawing.append(svg("line", { x1: left, x2: width - right, y1: y(error), y2: y(error), class: "grid" }),
       text(percent(error), { x: left - 6, y: y(error) + 4 }, "tick end"));
@@ -38,7 +37,7 @@ export function curve({ curve: points, target, more, labelled, reached }) {
 
   if (target !== null) {
     drawing.append(svg("line", { x1: left, x2: width - right, y1: y(target), y2: y(target), class: "target" }),
-      text(`target ${percent(target)}`, { x: width - right, y: y(target) - 4 }, "tick end target-word"));
+      text(`target ${percent(target)}`, { x: left + 4, y: y(target) - 4 }, "tick target-word"));
   }
   const path = known.map(([labels, error], i) => `${i ? "L" : "M"}${x(labels).toFixed(1)} ${y(error).toFixed(1)}`).join("");
   if (ahead) drawing.append(svg("line", { x1: x(last[0]), y1: y(last[1]), x2: x(ahead[0]), y2: y(ahead[1]), class: "ahead" }));

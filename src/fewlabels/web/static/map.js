@@ -27,7 +27,7 @@ function redraw(fade = false) {
   if (!grid || !camera.width) return;
   const begun = performance.now();
   before = fade && layer && !still.matches ? layer : null;
-  layer = pointLayer(grid.positions, state.predictions, state.classes.length, camera, devicePixelRatio);
+  layer = pointLayer(grid.positions, state.predictions, state.classes.length, camera, devicePixelRatio, getComputedStyle($("map-frame")).backgroundColor);
   performance.measure("map layer", { start: begun });
   faded = performance.now();
   plan();
@@ -41,12 +41,9 @@ function plan() {
 function frame(now) {
   planned = false;
   const pen = $("map").getContext("2d");
-  pen.clearRect(0, 0, $("map").width, $("map").height);
   const share = before ? Math.min(1, Math.max(0, now - faded) / fading) : 1;
-  if (share < 1) {
-    pen.globalAlpha = 1 - share;
-    pen.drawImage(before, 0, 0);
-  } else before = null;
+  if (share < 1) pen.drawImage(before, 0, 0);
+  else before = null;
   pen.globalAlpha = share;
   pen.drawImage(layer, 0, 0);
   pen.globalAlpha = 1;

@@ -8,14 +8,14 @@ export const count = (number) => whole.format(number);
 export function percent(share) {
   if (share === null || share === undefined || !Number.isFinite(share)) return "–";
   const value = share * 100;
-  if (value > 0 && value < 0.1) return "< 0.1%";
+  if (value > 0 && value < 0.1) return "<0.1%";
   return `${value < 10 ? trim(value.toFixed(1)) : Math.round(value)}%`;
 }
 
 /** A chance: never rounded up to certainty. */
 export function chance(share) {
-  if (share > 0.99 && share < 1) return "> 99%";
-  if (share > 0 && share < 0.01) return "< 1%";
+  if (share > 0.99 && share < 1) return ">99%";
+  if (share > 0 && share < 0.01) return "<1%";
   return `${Math.round(share * 100)}%`;
 }
 

@@ -22,7 +22,7 @@ export function pick({ title, item, current = null, note = null, picked, extra =
   });
 
   dialog.replaceChildren(
-    el("h2", { id: "picker-title" }, title, " ", words(shorten(item.name, 80))),
+    el("h2", { id: "picker-title", tabindex: "-1" }, title, " ", words(shorten(item.name, 80))),
     el("div", { class: "item-body" }, item.image ? el("img", { class: "item-image", src: item.image, alt: item.name }) : null, itemWords(item)),
     note ?? "",
     state.classes.length > 29 ? sought : "",
@@ -39,4 +39,6 @@ export function pick({ title, item, current = null, note = null, picked, extra =
     choose(() => picked(named.name));
   };
   dialog.showModal();
+  // Not on the first class, where a second Enter would choose it unseen.
+  (dialog.querySelector("[aria-pressed=true]") ?? $("picker-title")).focus();
 }

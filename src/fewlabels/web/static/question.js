@@ -28,8 +28,8 @@ async function show(question) {
   if (mine !== shown) return;
   question ? drawItem(question, image) : drawNothing();
   drawSuggestion(question);
-  set("shown", question);
   document.body.dataset.item = question ? question.item.id : "";
+  set("shown", question);
   speak(question);
 }
 

@@ -12,9 +12,16 @@ function draw(standing) {
   document.body.dataset.version = standing.version;
   $("standing-labelled").replaceChildren(count(standing.labelled), el("small", {}, ` of ${count(state.session.n_items)}`));
   $("standing-error").textContent = percent(standing.expected_error);
-  $("curve").replaceChildren(...[curve(standing)].filter(Boolean));
+  drawCurve();
   drawStop(standing);
+  drawGlance(standing);
   $("standing-notes").textContent = notes(standing).join(" · ");
+}
+
+/** Drawn for the room there is, so that its letters stay as large as others. */
+function drawCurve() {
+  const { clientWidth: width, clientHeight: height } = $("curve");
+  if (state.standing && width) $("curve").replaceChildren(...[curve(state.standing, width, height)].filter(Boolean));
 }
 
 function drawStop({ reached, target, more, labelled }) {
@@ -27,7 +34,14 @@ function drawStop({ reached, target, more, labelled }) {
   $("more").hidden = reached || target === null;
   $("more").textContent = more === null || more === undefined
     ? (labelled ? `Too early to say how many answers ${percent(target)} will take.` : `The target is ${percent(target)}. The first answers will show the way.`)
-    : `About ${plural(more, "more answer")} to the target of ${percent(target)}. An estimate.`;
+    : `Estimate: about ${plural(more, "more answer")} to reach ${percent(target)}.`;
+}
+
+/** The same in a few words, for a phone, where the rest is far below. */
+function drawGlance({ reached, expected_error, more }) {
+  const ahead = more ? ` · about ${count(more)} to go` : "";
+  $("glance").textContent = reached ? `${percent(expected_error)}: you can stop` : `${percent(expected_error)} error${ahead}`;
+  $("glance").classList.toggle("reached", reached);
 }
 
 function notes(standing) {
@@ -41,4 +55,5 @@ function notes(standing) {
 
 export function startStanding() {
   on("standing", draw);
+  new ResizeObserver(drawCurve).observe($("curve"));
 }

@@ -12,15 +12,15 @@ const shownOutcomes = 10;
 function sentence(why) {
   if (why.gain === null || why.gain === undefined) return "Nothing is known around it yet, so any answer helps.";
   const items = why.gain * state.session.n_items;
-  const fewer = items >= 1 ? `, about ${plural(Math.round(items), "wrong prediction")} fewer` : "";
-  return `Your answer should bring the expected error from ${fine(why.expected_error)} to about ${fine(why.expected_error - why.gain)}${fewer}.`;
+  const fewer = items >= 1 ? ` (${count(Math.round(items))} fewer wrong)` : "";
+  return `Your answer should lower the expected error from ${fine(why.expected_error)} to about ${fine(why.expected_error - why.gain)}${fewer}.`;
 }
 
 function outcome(one, most) {
   const row = el("li", { data: { test: "why-outcome", label: one.label }, title: `Expected error after this answer: ${fine(one.expected_error)}` },
     tag(one.label),
     el("span", { class: "chance" }, chance(one.chance)),
-    el("span", { class: "changes" }, el("span", { class: "bar" }), el("span", {}, one.changes ? `${count(one.changes)} change${one.changes === 1 ? "s" : ""}` : "no change")));
+    el("span", { class: "changes" }, el("span", { class: "bar" }), el("span", {}, one.changes ? `changes ${count(one.changes)}` : "changes none")));
   row.style.setProperty("--share", most ? one.changes / most : 0);
   return row;
 }

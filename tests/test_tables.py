@@ -7,11 +7,13 @@ from fewlabels.tables import read_edges, read_labels
 EDGES = pd.DataFrame({"source": ["a", "b", "01"], "target": ["b", "01", "NA"], "weight": [1.0, 2.5, 1.0]})
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl"])
 def test_edges_in_every_kind_of_file(tmp_path, kind):
     path = tmp_path / f"edges.{kind}"
     if kind == "parquet":
         EDGES.to_parquet(path)
+    elif kind == "jsonl":
+        EDGES.to_json(path, orient="records", lines=True)
     else:
         EDGES.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
     graph = read_edges(path)

@@ -49,7 +49,8 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
             )
     except pd.errors.EmptyDataError:
         named = f" {', '.join(columns)}" if columns else ""
-        raise FileError(f"{path} is empty: its first line must name the columns{named}.") from None
+        needs = "give a JSON object a line, with" if KINDS[kind] == "JSON lines" else "its first line must name"
+        raise FileError(f"{path} is empty: {needs} the columns{named}.") from None
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise FileError(f"{path} cannot be read as {KINDS[kind]}: {reason}. Mend the file or save it again.") from None
@@ -173,7 +174,7 @@ def standardised(path: str | os.PathLike[str], table: pd.DataFrame) -> NDArray[n
         row, name = int(bad[0, 0]), list(columns)[bad[0, 1]]
         cell = column_text(path, table.iloc[[row]], name, may_be_empty=True)[0]
         raise FileError(
-            f"{path}, row {row + 1}: column {name!r} holds {repr(cell) if cell else 'nothing'}, no number. "
+            f"{path}, row {row + 1}: column {name!r} {f'holds {cell!r}, no number' if cell else 'is empty'}. "
             "Fill it in, or remove the row or the column."
         )
     spread = X.std(axis=0)

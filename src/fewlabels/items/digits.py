@@ -13,6 +13,7 @@ from fewlabels.items.assemble import Shown, Tell, assemble
 from fewlabels.kernels.reference import Floats, Ints
 
 INK = 16  # the darkest value in the data
+SHARPNESS = 1.5
 SHOWN, THUMBNAIL = 256, 64  # pixels a side
 
 
@@ -56,5 +57,6 @@ class DigitPictures:
         if not 0 <= item < len(self._images):
             raise NodeError(f"there is no item {item}: items are 0 to {len(self._images) - 1}.")
         paper = np.pad(self._images[item], 1)  # (10, 10): a margin, so that strokes at the edge end smoothly
-        grey = Image.fromarray(np.uint8(np.rint(255 * (1 - paper / INK))))
-        return encoded(grey.resize((side, side), Image.Resampling.BICUBIC), "PNG")
+        ink = Image.fromarray((paper / INK).astype(np.float32)).resize((side, side), Image.Resampling.BICUBIC)
+        steep = np.clip(SHARPNESS * (np.asarray(ink) - 0.6) + 0.5, 0, 1)  # smooth strokes with firm outlines
+        return encoded(Image.fromarray(np.uint8(np.rint(255 * (1 - steep)))), "PNG")

@@ -17,8 +17,8 @@ def own_features(path: Path, n: int, order: str) -> Floats:
         raise FileError(f"there is no file {path}. Check the path.")
     try:
         X = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise FileError(f"{path} cannot be read as .npy ({error}): save an array of numbers with np.save.") from None
+    except (OSError, ValueError, EOFError):  # NumPy's own words would advise to unpickle
+        raise FileError(f"{path} cannot be read as a .npy file of numbers: save an array with np.save.") from None
     if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
         held = f"numbers of type {X.dtype}" if isinstance(X, np.ndarray) else "several arrays"
         raise FileError(f"{path} holds {held}: save one array of real numbers with np.save.")

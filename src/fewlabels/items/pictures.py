@@ -90,7 +90,7 @@ def images_in(folder: Path) -> tuple[list[Path], int]:
     return sorted(found, key=lambda path: path.relative_to(folder).as_posix()), others
 
 
-def look_at(paths: Sequence[Path], *, features: bool, tell: Callable[[str], None]) -> list[Seen]:
+def look_at(paths: Sequence[Path], *, features: bool, in_table: bool, tell: Callable[[str], None]) -> list[Seen]:
     """Open every image, once; all that cannot be shown are refused together, in one sentence."""
 
     def one(path: Path) -> Seen | str:
@@ -103,8 +103,13 @@ def look_at(paths: Sequence[Path], *, features: bool, tell: Callable[[str], None
     broken = [(path, answer) for path, answer in zip(paths, answers, strict=True) if isinstance(answer, str)]
     if broken:
         path, reason = broken[0]
-        others = f" {len(broken):,} of {len(paths):,} images cannot be shown." if len(broken) > 1 else ""
-        raise FileError(f"{path} {reason}.{others} Mend or remove {'them' if others else 'it'}, then start again.")
+        if len(broken) == 1:
+            way_out = "Mend it or remove its row" if in_table else "Mend or remove it"
+        else:
+            way_out = f"{len(broken):,} of {len(paths):,} images cannot be shown: " + (
+                "mend them or remove their rows" if in_table else "mend or remove them"
+            )
+        raise FileError(f"{path} {reason}. {way_out}, then start again.")
     return [answer for answer in answers if isinstance(answer, Seen)]
 
 
@@ -125,13 +130,13 @@ def _look(path: Path, features: bool) -> Seen | str:
     from PIL import Image, UnidentifiedImageError
 
     if not path.is_file():
-        return "does not exist"
+        return "is not a plain file" if path.exists() else "does not exist"
     try:
         with path.open("rb") as file:
             image = Image.open(file, formats=READ)
             limit = Image.MAX_IMAGE_PIXELS
             if limit is not None and image.width * image.height > limit:
-                return f"has {image.width:,} x {image.height:,} pixels, over the limit of {limit:,}"
+                return f"has {image.width:,} x {image.height:,} pixels, over the limit of {limit:,}: shrink it"
             file.seek(0)
             content = file.read()
         image = Image.open(io.BytesIO(content), formats=READ)
@@ -146,7 +151,7 @@ def _look(path: Path, features: bool) -> Seen | str:
     except UnidentifiedImageError:
         return f"is not an image that can be read ({', '.join(READ)})"
     except Image.DecompressionBombError:
-        return f"has more pixels than twice the limit of {Image.MAX_IMAGE_PIXELS:,}"
+        return f"has more pixels than twice the limit of {Image.MAX_IMAGE_PIXELS:,}: shrink it"
     except Exception as error:  # broken files make Pillow raise almost anything, SyntaxError and struct.error included
         return f"is a broken image ({error or type(error).__name__})"
 

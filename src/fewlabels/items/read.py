@@ -21,6 +21,8 @@ from fewlabels.items.texts import text_graph
 from fewlabels.kernels.reference import Floats
 from fewlabels.tables import standardised
 
+TABLE_ORDER, FOLDER_ORDER = "the rows of the table", "the sorted paths of the images"
+
 
 def _say_nothing(sentence: str) -> None:
     pass
@@ -57,7 +59,7 @@ def read_items(
     title = data.resolve().name
     if folder:
         paths, names = _listed(data, tell)
-        shown, found = _with_pictures(Shown(names), paths, features, tell)
+        shown, found = _with_pictures(Shown(names), paths, features, tell, in_table=False)
         return assemble(title, "image", _tied(found, neighbors, tell), shown, classes, tell)
     rows = read_rows(data, name, label, [column for column in (text, image) if column is not None])
     if text is None and image is None and features is None and {"source", "target"} <= set(rows.table.columns):
@@ -67,9 +69,9 @@ def read_items(
     if image is not None:
         paths = [data.parent / path for path in rows.texts(image, may_be_empty=False)]
         shown = Shown(rows.names(), attributes=rows.attributes([image]), known=rows.known())
-        shown, found = _with_pictures(shown, paths, features, tell)
+        shown, found = _with_pictures(shown, paths, features, tell, in_table=True)
         return assemble(title, "image", _tied(found, neighbors, tell), shown, classes, tell)
-    own = None if features is None else own_features(features, len(rows), "the rows of the table")
+    own = None if features is None else own_features(features, len(rows), TABLE_ORDER)
     if text is not None:
         texts = rows.texts(text, may_be_empty=True)
         shown = Shown(rows.names(), texts, rows.attributes([text]), known=rows.known())
@@ -94,7 +96,9 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
     if data is None and given["edges"] is None:
         raise SettingError("there is nothing to label: give a folder of images, a table, or --edges.")
     if "--text" in options and "--image" in options:
-        raise SettingError("--text and --image both: an item shows one of them, and the other columns beneath it.")
+        raise SettingError(
+            "--text and --image both: an item shows one of them, and the other columns beneath it. Leave one out."
+        )
     if "--edges" in options:
         wrong: list[str] = [option for option in ("--text", "--image", "--features") if option in options]
         if wrong:
@@ -124,10 +128,12 @@ def _readable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _with_pictures(shown: Shown, paths: list[Path], features: Path | None, tell: Tell) -> tuple[Shown, Floats]:
+def _with_pictures(
+    shown: Shown, paths: list[Path], features: Path | None, tell: Tell, *, in_table: bool
+) -> tuple[Shown, Floats]:
     """The same items with their images looked at, and the features to find neighbours by."""
-    own = None if features is None else own_features(features, len(paths), "the rows or the sorted images")
-    seen = look_at(paths, features=own is None, tell=tell)
+    own = None if features is None else own_features(features, len(paths), TABLE_ORDER if in_table else FOLDER_ORDER)
+    seen = look_at(paths, features=own is None, in_table=in_table, tell=tell)
     contents = [f"{one.sha256} {one.size}" for one in seen]
     with_images = Shown(
         shown.names, attributes=shown.attributes, pictures=ImageFiles(seen), contents=contents, known=shown.known

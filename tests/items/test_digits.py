@@ -1,0 +1,76 @@
+"""The built-in digits, and what the terminal says of them."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fewlabels.errors import NodeError
+from fewlabels.experiments.datasets import digits
+from fewlabels.graph import Graph
+from fewlabels.items.describe import describe
+from fewlabels.items.digits import digits_items
+
+
+@pytest.fixture(scope="module")
+def items():
+    return digits_items()
+
+
+def test_the_graph_is_the_one_of_the_experiments(items):
+    assert items.graph.fingerprint() == digits().graph.fingerprint()
+
+
+def test_classes_are_the_ten_digits_and_nothing_is_known(items):
+    assert list(items.classes) == list("0123456789")
+    assert items.known == {}
+    assert items.kind == "image"
+    assert len(set(items.names)) == 1797
+
+
+def test_a_digit_is_dark_ink_on_white(items):
+    content, kind = items.pictures.full(0)
+    image = Image.open(io.BytesIO(content))
+    pixels = np.asarray(image)
+    assert (kind, image.format, image.size) == ("image/png", "PNG", (256, 256))
+    assert pixels[0].min() == 255  # the margin
+    assert pixels[128, 128] > 200  # the middle of a nought
+    assert pixels.min() < 40
+    assert max(Image.open(io.BytesIO(items.pictures.thumbnail(1796)[0])).size) <= 128
+    with pytest.raises(NodeError, match="no item -1"):
+        items.pictures.full(-1)
+
+
+def test_on_the_map_most_neighbours_are_the_same_digit(items):
+    from sklearn.neighbors import NearestNeighbors
+
+    truth = digits().labels
+    near = NearestNeighbors(n_neighbors=10).fit(items.position).kneighbors(return_distance=False)
+    assert (truth[near] == truth[:, None]).mean() > 0.93
+
+
+def test_what_the_terminal_says(items):
+    assert describe(items, 2**30) == [
+        "Items: 1,797 images from digits",
+        f"Neighbours: {items.graph.n_edges:,} ties, {2 * items.graph.n_edges / 1797:.1f} for an item on average",
+        "Components: 1, so that every answer reaches every item",
+        "Labels: none known yet; 10 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
+        "Memory: 24.6 MiB for the look-ahead, 1.0 GiB free",
+    ]
+
+
+def test_what_the_terminal_says_of_pieces_and_labels(items):
+    pieces = Graph.from_edges([0, 1], [1, 2], n_nodes=6)
+    few = replace(items, graph=pieces, kind="node", title="e.csv", known={0: "b", 1: "b", 2: "a"}, classes=["a", "b"])
+    assert describe(few, 100) == [
+        "Items: 6 nodes from e.csv",
+        "Neighbours: 2 ties, 0.7 for an item on average",
+        "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches its own only",
+        "Labels: 3 known; 2 classes: a (1), b (2)",
+        "Memory: 0.0 MiB for the look-ahead, 0.0 MiB free: too little. Label fewer items, or use a machine with more",
+    ]
+    assert "no classes yet" in describe(replace(few, known={}, classes=[]), 100)[3]
+    many = replace(few, known={}, classes=[f"c{k}" for k in range(20)])
+    assert describe(many, 100)[3].endswith("c11 and 8 more")

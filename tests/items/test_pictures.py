@@ -1,0 +1,116 @@
+"""Pictures: only what was listed is served, upright and small where small is asked for."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fewlabels.errors import FileError, NodeError
+from fewlabels.items.images import image_features
+from fewlabels.items.pictures import ImageFiles, counted, look_at, upright
+
+
+def looked_at(*paths):
+    return ImageFiles(look_at(paths, features=False, in_table=False, tell=lambda _: None))
+
+
+def opened(served):
+    return Image.open(io.BytesIO(served[0]))
+
+
+def test_a_thumbnail_is_small_and_keeps_the_shape(tmp_path):
+    Image.new("RGB", (1000, 500), "red").save(tmp_path / "wide.jpg")
+    Image.new("L", (8, 8)).save(tmp_path / "tiny.png")
+    pictures = looked_at(tmp_path / "wide.jpg", tmp_path / "tiny.png")
+    assert opened(pictures.thumbnail(0)).size == (128, 64)
+    assert opened(pictures.thumbnail(1)).size == (8, 8)
+    assert pictures.thumbnail(0)[1] == "image/jpeg"
+
+
+def test_a_photo_taken_sideways_stands_upright(tmp_path):
+    photo = Image.new("RGB", (60, 40), "white")
+    photo.paste("black", (0, 0, 30, 40))  # the left half
+    turned = Image.Exif()
+    turned[0x0112] = 6  # to be shown turned right by a quarter: left becomes top
+    photo.save(tmp_path / "p.jpg", exif=turned, quality=95)
+    seen = look_at([tmp_path / "p.jpg"], features=True, in_table=False, tell=lambda _: None)
+    thumbnail = np.asarray(opened(ImageFiles(seen).thumbnail(0)).convert("L"))
+    assert thumbnail.shape == (60, 40)
+    assert thumbnail[:25].max() < 60
+    assert thumbnail[35:].min() > 200
+    straight = image_features(photo.transpose(Image.Transpose.ROTATE_270))
+    assert np.linalg.norm(seen[0].features - straight) < 0.2 < np.linalg.norm(seen[0].features - image_features(photo))
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_transparent_is_white(mode):
+    image = Image.new("RGBA", (4, 4), (0, 0, 0, 0)).convert(mode)
+    if mode == "P":
+        image.info["transparency"] = image.getpixel((0, 0))
+    assert upright(image).getpixel((1, 1)) == (255, 255, 255)
+
+
+def test_sixteen_bits_a_pixel_are_shown_from_darkest_to_lightest(tmp_path):
+    Image.fromarray(np.array([[1000, 3000], [2000, 3000]], dtype=np.uint16)).save(tmp_path / "x.tif")
+    served = looked_at(tmp_path / "x.tif").full(0)
+    assert served[1] == "image/png"
+    assert np.asarray(opened(served).convert("L")).tolist() == [[0, 255], [127, 255]]
+
+
+def test_the_kind_is_what_the_file_holds_not_what_it_is_called(tmp_path):
+    Image.new("RGB", (5, 5)).save(tmp_path / "x.png", "JPEG")
+    assert looked_at(tmp_path / "x.png").full(0)[1] == "image/jpeg"
+
+
+def test_a_file_that_was_swapped_is_not_served(tmp_path):
+    path, secret = tmp_path / "x.png", tmp_path / "secret.txt"
+    Image.new("RGB", (5, 5)).save(path)
+    secret.write_text("secret")
+    pictures = looked_at(path)
+    small = pictures.thumbnail(0)
+    path.unlink()
+    with pytest.raises(FileError, match=r"x.png can no longer be read .* Put it back"):
+        pictures.full(0)
+    path.symlink_to(secret)
+    with pytest.raises(FileError, match="has changed since it was read"):
+        pictures.full(0)
+    assert pictures.thumbnail(0) == small
+
+
+@pytest.mark.parametrize("item", [-1, 1])
+def test_an_item_that_is_not_listed_is_refused(tmp_path, item):
+    Image.new("RGB", (5, 5)).save(tmp_path / "x.png")
+    pictures = looked_at(tmp_path / "x.png")
+    for ask in (pictures.full, pictures.thumbnail):
+        with pytest.raises(NodeError, match=f"there is no item {item}"):
+            ask(item)
+
+
+def test_progress_is_told_every_two_seconds():
+    told = []
+    clock = iter(np.arange(0, 100, 0.9)).__next__
+    assert list(counted(range(1200), 1200, told.append, lambda: 0.0)) == list(range(1200))
+    assert told == []
+    list(counted(range(6), 6, told.append, clock))
+    assert told == ["3 of 6"]
+
+
+def test_features_are_finite_also_for_plain_and_tiny_images():
+    for image in (Image.new("RGB", (1, 1)), Image.new("L", (300, 2), 255), Image.new("RGB", (64, 64), "red")):
+        assert np.isfinite(image_features(image)).all()
+        assert image_features(image).shape == (426,)
+
+
+def test_features_tell_colours_and_shapes_apart():
+    def square(colour, background, size=20):
+        image = Image.new("RGB", (60, 60), background)
+        image.paste(colour, (30 - size // 2, 30 - size // 2, 30 + size // 2, 30 + size // 2))
+        return image_features(image)
+
+    red = square((200, 0, 0), (250, 250, 250))
+    near = np.linalg.norm(red - square((190, 10, 10), (220, 220, 220), 22))
+    assert near < np.linalg.norm(red - square((0, 0, 200), (250, 250, 250))) / 2
+    bar = Image.new("RGB", (60, 60), (250, 250, 250))
+    bar.paste((200, 0, 0), (5, 28, 55, 33))
+    assert near < np.linalg.norm(red - image_features(bar)) / 2

@@ -1,0 +1,169 @@
+"""Every kind of input, end to end on tiny data."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from fewlabels.items.read import read_items
+
+REVIEWS = pd.DataFrame(
+    {
+        "review": ["good film, good cast", "good cast", "bad plot", "bad plot and bad sound", "", "good film"],
+        "year": ["1999", "2001", "", "2003", "2004", "2005"],
+        "label": ["pos", "", "neg", "", "", ""],
+    }
+)
+
+
+def written(table, path):
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    elif path.suffix in (".jsonl", ".ndjson"):
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+def painted(path, colour, size=(40, 30)):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, colour).save(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl", "ndjson"])
+def test_texts_from_every_kind_of_table(tmp_path, kind):
+    items = read_items(written(REVIEWS, tmp_path / f"reviews.{kind}"), text="review", neighbors=1)
+    assert (items.title, items.kind, items.graph.n_nodes) == (f"reviews.{kind}", "text", 6)
+    assert list(items.names) == [f"row {k}" for k in range(1, 7)]
+    assert items.texts[2] == "bad plot"
+    assert items.known == {0: "pos", 2: "neg"}
+    assert items.classes == ["neg", "pos"]
+    assert items.attributes[0] == {"year": "1999"}
+    assert items.attributes[2] == {}  # an empty cell is not shown
+    assert items.graph.weights[2, 3] > 0  # "bad plot" twice
+    assert items.graph.components()[2] != items.graph.components()[0]
+    assert items.graph.degrees()[4] == 0  # an empty text stands alone
+
+
+def test_texts_without_spaces_are_tied_by_their_letters(tmp_path):
+    texts = ["红色苹果很甜", "红色苹果很脆", "蓝色汽车很快", "蓝色汽车很慢"]
+    items = read_items(written(pd.DataFrame({"t": texts}), tmp_path / "t.jsonl"), text="t", neighbors=1)
+    assert items.graph.components().tolist() == [0, 0, 1, 1]
+
+
+def test_the_same_text_twice_is_two_items(tmp_path):
+    items = read_items(written(pd.DataFrame({"t": ["a cat", "a cat"]}), tmp_path / "t.csv"), text="t")
+    assert items.graph.weights.toarray().tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_few_texts_unlike_all_others_stand_alone_and_the_rest_keep_their_words(tmp_path):
+    texts = ["red apple", "red apple pie"] * 10 + ["!!!"]
+    items = read_items(written(pd.DataFrame({"t": texts}), tmp_path / "t.csv"), text="t", neighbors=2)
+    assert np.flatnonzero(items.graph.degrees() == 0).tolist() == [20]
+
+
+def test_numbers_are_standardised_and_every_column_is_shown(tmp_path):
+    table = pd.DataFrame(
+        {"id": [30, 10, 20, 40], "height": [1.0, 1.1, 2.0, 2.1], "salary": [5, 5, 5, 5], "town": list("abab")}
+    )
+    items = read_items(written(table, tmp_path / "people.csv"), neighbors=1)
+    assert items.kind == "row"
+    assert list(items.names) == ["30", "10", "20", "40"]
+    assert items.graph.components().tolist() == [0, 0, 1, 1]  # by height; the id is a name, not a feature
+    assert items.attributes[0] == {"height": "1.0", "salary": "5", "town": "a"}
+
+
+def test_parquet_keeps_an_index_that_has_a_name_and_forgets_one_that_has_none(tmp_path):
+    table = pd.DataFrame({"x": [1.0, 2.0, 4.0, 5.0]}, index=pd.Index(list("abcd"), name="id"))
+    table.to_parquet(tmp_path / "named.parquet")
+    assert list(read_items(tmp_path / "named.parquet").names) == ["a", "b", "c", "d"]
+    table.reset_index(drop=True).iloc[[3, 1]].to_parquet(tmp_path / "cut.parquet")
+    assert list(read_items(tmp_path / "cut.parquet").names) == ["row 1", "row 2"]
+
+
+def test_a_folder_of_images_is_read_in_the_order_of_its_paths(tmp_path):
+    for name in ("b.PNG", "a.jpg", "sub/c.webp", "d.gif", "e.bmp", "f.tif"):
+        painted(tmp_path / "photos" / name, (10 * len(name), 90, 40))
+    (tmp_path / "photos" / "notes.txt").write_text("no image")
+    painted(tmp_path / "photos" / ".hidden" / "x.png", "red")
+    told = []
+    items = read_items(tmp_path / "photos", neighbors=50, tell=told.append)
+    assert (items.title, items.kind) == ("photos", "image")
+    assert list(items.names) == ["a.jpg", "b.PNG", "d.gif", "e.bmp", "f.tif", "sub/c.webp"]
+    assert items.graph.n_edges == 15  # 50 neighbours of 6 items are the 5 others
+    assert "Reading 6 images" in told
+    assert any("1 files" in line and "not images" in line for line in told)
+    kinds = [items.pictures.full(k)[1] for k in range(6)]
+    assert kinds == [f"image/{kind}" for kind in ("jpeg", "png", "gif", "bmp", "png", "webp")]
+    assert items.pictures.full(1)[0] == (tmp_path / "photos" / "b.PNG").read_bytes()
+
+
+def test_an_image_column_is_relative_to_its_table_and_names_the_rows(tmp_path):
+    painted(tmp_path / "in" / "photos" / "a.png", "red")
+    painted(tmp_path / "b.png", "blue")  # outside the table's folder, and an image: fine
+    table = pd.DataFrame({"photo": ["photos/a.png", "../b.png", str(tmp_path / "b.png")], "who": list("xyz")})
+    items = read_items(written(table, tmp_path / "in" / "t.csv"), image="photo", classes=["cat", " dog ", "cat"])
+    assert list(items.names) == list(table["photo"])
+    assert items.attributes[1] == {"who": "y"}
+    assert items.classes == ["cat", "dog"]
+    assert items.graph.weights[1, 2] == 1  # the same picture
+
+
+def test_own_features_decide_the_neighbours_of_images_and_texts(tmp_path):
+    np.save(tmp_path / "emb.npy", np.array([[0, 0], [9, 9], [0, 0.1], [9, 9.1]], dtype=np.float32))
+    for k in range(4):
+        painted(tmp_path / "photos" / f"{k}.png", "red" if k < 2 else "blue")
+    items = read_items(tmp_path / "photos", features=tmp_path / "emb.npy", neighbors=1)
+    assert items.graph.components().tolist() == [0, 1, 0, 1]
+    table = written(pd.DataFrame({"t": ["a b", "a b", "c d", "c d"]}), tmp_path / "t.csv")
+    items = read_items(table, text="t", features=tmp_path / "emb.npy", neighbors=1)
+    assert items.kind == "text"
+    assert items.graph.components().tolist() == [0, 1, 0, 1]
+    assert read_items(table, features=tmp_path / "emb.npy").kind == "row"
+
+
+def test_edges_with_and_without_a_table_of_nodes(tmp_path):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target,weight\na,b,2\nb,c,1\nc,c,1\n")
+    told = []
+    bare = read_items(None, edges=edges, tell=told.append)
+    assert (bare.title, bare.kind, list(bare.names)) == ("edges.csv", "node", ["a", "b", "c"])
+    assert bare.graph.weights[0, 1] == 2
+    assert "self-loop" in told[0]
+    table = written(
+        pd.DataFrame({"id": ["c", "z", "a"], "age": [7, 8, 9], "label": ["x", "y", ""]}), tmp_path / "n.csv"
+    )
+    told.clear()
+    items = read_items(table, edges=edges, tell=told.append)
+    assert list(items.names) == ["a", "b", "c", "z"]
+    assert list(items.attributes) == [{"age": "9"}, {}, {"age": "7"}, {"age": "8"}]
+    assert items.known == {2: "x", 3: "y"}
+    assert items.graph.degrees()[3] == 0
+    assert any("1 of 3 rows" in line and "'z'" in line for line in told)
+    assert any("1 of 3 nodes have no row" in line for line in told)
+
+
+def test_names_come_from_the_first_column_that_can_name(tmp_path):
+    table = pd.DataFrame({"x": [1, 2, 3], "id": ["a", "a", "b"], "name": ["p", "", "q"], "file": ["1", "2", "3"]})
+    assert list(read_items(written(table, tmp_path / "t.csv")).names) == ["1", "2", "3"]
+    assert list(read_items(tmp_path / "t.csv", name="x").names) == ["1", "2", "3"]
+
+
+def test_a_label_column_by_another_name(tmp_path):
+    table = pd.DataFrame({"x": [1, 2, 3], "species": [1.0, None, 2.0], "label": ["p", "q", "r"]})
+    items = read_items(written(table, tmp_path / "t.parquet"), label="species", classes=["2"])
+    assert items.known == {0: "1", 2: "2"}
+    assert items.classes == ["2", "1"]
+    assert items.attributes[0] == {"x": "1", "label": "p"}
+
+
+def test_json_lines_of_every_sort_of_value(tmp_path):
+    lines = [{"t": "a b", "tags": ["u", 1], "ok": True}, {"t": "a b c", "n": 2.0}, {"t": None, "n": 10**20}]
+    (tmp_path / "t.jsonl").write_text("\n\n".join(map(json.dumps, lines)) + "\n")
+    items = read_items(tmp_path / "t.jsonl", text="t")
+    assert list(items.attributes) == [{"tags": '["u", 1]', "ok": "true"}, {"n": "2"}, {"n": str(10**20)}]
+    assert list(items.texts) == ["a b", "a b c", ""]

@@ -1,0 +1,330 @@
+"""The page, driven in a real Chromium the way people use it. Pictures of the last run are in .screenshots/."""
+
+import csv
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from piles import words
+from sklearn.datasets import load_digits
+from web.live import served
+
+from fewlabels.items.digits import digits_items
+from fewlabels.store import StoreFullError
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: make install")
+expect = playwright.expect
+
+SHOTS = Path(".screenshots")
+TRUTH = load_digits().target
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    SHOTS.mkdir(exist_ok=True)
+    with playwright.sync_playwright() as drive:
+        drive.selectors.set_test_id_attribute("data-test")
+        try:
+            arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            browser = drive.chromium.launch(executable_path=path, args=arguments)
+        except playwright.Error as error:
+            pytest.skip(f"no Chromium found ({str(error).splitlines()[0]}): apt-get install chromium")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return digits_items()
+
+
+@pytest.fixture
+def visit(chromium):
+    """Open the page in a browser of its own; whatever it complains about, but what is expected, fails the test."""
+    contexts, complaints = [], []
+
+    def open_page(client, path="/", expected="", **options):
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        context = chromium.new_context(base_url=str(client.base_url), **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+        page.goto(path)
+        page.expected = expected
+        return page
+
+    yield open_page
+    expected = [page.expected for context in contexts for page in context.pages if page.expected]
+    expected.append("ERR_CONNECTION_REFUSED")  # at the end of a test the server goes first
+    for context in contexts:
+        context.close()
+    assert [text for text in complaints if not any(part in text for part in expected)] == []
+
+
+def item(page, other_than=None):
+    """The number of the item on the page, once there is one, and another one."""
+    page.wait_for_selector("body[data-item]" + ("" if other_than is None else f":not([data-item='{other_than}'])"))
+    return int(page.get_attribute("body", "data-item"))
+
+
+def press(page, key):
+    """Press a key that moves on; the item that comes next."""
+    before = item(page)
+    page.keyboard.press(key)
+    return item(page, other_than=before)
+
+
+def label_digits(page, how_many):
+    """Answer by keyboard what the digits are; {item: digit}."""
+    answers = {}
+    for _ in range(how_many):
+        asked = item(page)
+        answers[asked] = str(TRUTH[asked])
+        press(page, answers[asked])
+    return answers
+
+
+def labels(session):
+    return {k: session.label(k) for k in session.labelled()}
+
+
+def test_ten_digits_by_keyboard_are_there_after_a_reload(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite") as (session, client):
+        page = visit(client)
+        answers = label_digits(page, 10)
+        assert labels(session) == answers
+        question = item(page)
+        expect(page.get_by_test_id("standing-labelled")).to_contain_text("10")
+        expect(page.get_by_test_id("recent")).to_have_count(10)
+        expect(page.get_by_test_id("why-outcome")).to_have_count(10)
+        page.reload()
+        assert item(page) == question
+        expect(page.get_by_test_id("standing-labelled")).to_contain_text("10")
+        expect(page.get_by_test_id("recent")).to_have_count(10)
+        page.wait_for_timeout(600)  # the map's colours have faded in
+        page.screenshot(path=SHOTS / "ten-digits.png")
+
+
+def test_undo_skip_unsure_enter_and_a_new_class_each_with_one_key(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite") as (session, client):
+        page = visit(client)
+        first, second = label_digits(page, 2)
+        third = item(page)
+        page.keyboard.press("Backspace")
+        assert item(page, other_than=third) == second
+        page.keyboard.press("Control+z")
+        assert item(page, other_than=second) == first
+        assert labels(session) == {}
+        label_digits(page, 1)
+        skipped = item(page)
+        press(page, "Space")
+        unsure = item(page)
+        press(page, "u")
+        assert session.aside() == ([unsure], [skipped])
+        suggested = page.get_by_test_id("suggestion").inner_text()
+        accepted = item(page)
+        press(page, "Enter")
+        assert session.label(accepted) in suggested
+        named = item(page)
+        page.keyboard.press("n")
+        page.keyboard.type("smudge")
+        page.keyboard.press("Enter")
+        item(page, other_than=named)
+        assert session.label(named) == "smudge"
+        expect(page.locator("[data-test=class-button][data-label=smudge]")).to_be_visible()
+
+
+def test_an_answer_is_changed_and_taken_back_among_the_last(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite") as (session, client):
+        page = visit(client)
+        *_, last = label_digits(page, 3)
+        reading = item(page)
+        wrong = "4" if session.label(last) != "4" else "7"
+        page.get_by_test_id("recent").first.get_by_role("button").click()
+        page.locator(f"[data-test=picker-class][data-label='{wrong}']").click()
+        expect(page.get_by_test_id("recent").first).to_contain_text(wrong)
+        assert session.label(last) == wrong
+        assert item(page) == reading
+        page.get_by_test_id("recent").nth(2).get_by_role("button").click()
+        page.get_by_test_id("picker-extra").click()
+        expect(page.get_by_test_id("standing-labelled")).to_contain_text("2")
+
+
+def test_two_people_at_once_are_never_asked_the_same(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite", token="a-long-enough-token", several=True) as (session, client):
+        pages = {}
+        for who in ("Ann", "Bob"):
+            page = pages[who] = visit(client, "/?token=a-long-enough-token")
+            assert "token" not in page.url
+            page.get_by_test_id("name-input").fill(who)
+            page.keyboard.press("Enter")
+        for _ in range(6):
+            assert item(pages["Ann"]) != item(pages["Bob"])
+            for page in pages.values():
+                press(page, str(TRUTH[item(page)]))
+        assert session.standing().people == {"Ann": 6, "Bob": 6}
+        conflict = item(pages["Bob"])
+        for who, answer in (("Ann", "1"), ("Bob", "7")):
+            session.answer(who, conflict, answer, f"conflict-{who}")
+        page = pages["Ann"]
+        page.get_by_test_id("tab-disagreements").click(timeout=10_000)  # shown when the page next asks how things stand
+        page.screenshot(path=SHOTS / "disagreement.png")
+        page.locator("[data-test=decide][data-label='7']").click()
+        expect(page.get_by_test_id("disagreement")).to_have_class("card quarrel settled")
+        assert session.label(conflict) == "7"
+
+
+def test_without_the_token_there_is_a_form_for_it(tmp_path, visit):
+    with served(words(), tmp_path / "s.sqlite", token="a-long-enough-token") as (_, client):
+        page = visit(client, expected="401")
+        page.get_by_role("textbox").fill("a-long-enough-token")
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("name-input")).to_be_visible()
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_thumb_can_answer(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite") as (session, client):
+        page = visit(client, viewport={"width": 375, "height": 812}, has_touch=True, is_mobile=True)
+        for _ in range(5):
+            asked = item(page)
+            button = page.locator(f"[data-test=class-button][data-label='{TRUTH[asked]}']")
+            assert button.bounding_box()["height"] >= 40
+            button.tap()
+            item(page, other_than=asked)
+        assert len(labels(session)) == 5
+        for view in ("tab-review", "tab-label"):
+            page.get_by_test_id(view).tap()
+            page.wait_for_timeout(300)
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+        page.screenshot(path=SHOTS / "phone.png", full_page=True)
+
+
+def test_everything_can_be_taken_away_at_any_moment(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite") as (_, client):
+        page = visit(client)
+        answers = label_digits(page, 3)
+        files = {}
+        for ending in ("csv", "jsonl"):
+            with page.expect_download() as started:
+                page.get_by_test_id(f"export-{ending}").click()
+            assert started.value.suggested_filename == f"digits-labels.{ending}"
+            files[ending] = Path(started.value.path()).read_text()
+        rows = list(csv.DictReader(files["csv"].splitlines()))
+        assert {int(row["item"]): row["label"] for row in rows if row["status"] == "labelled"} == answers
+        assert len(rows) == len(files["jsonl"].splitlines()) == 1797
+        assert json.loads(files["jsonl"].splitlines()[0]).keys() == rows[0].keys()
+
+
+def test_a_click_on_the_map_asks_about_that_item(tmp_path, visit):
+    with served(words(), tmp_path / "s.sqlite") as (session, client):
+        page = visit(client)
+        asked = item(page)
+        box = page.get_by_test_id("map").bounding_box()
+        for _ in range(40):  # by keyboard too: from point to point, until it is another one
+            page.get_by_test_id("map").focus()
+            page.keyboard.press("ArrowRight")
+            page.keyboard.press("Enter")
+            page.wait_for_timeout(150)
+            if item(page) != asked:
+                break
+        assert item(page) != asked
+        assert box["width"] > 200
+        assert session._leases.item_of("me") == item(page)
+
+
+def test_in_review_a_wrong_one_is_relabelled_and_the_rest_accepted_at_once(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite") as (session, client):
+        page = visit(client)
+        label_digits(page, 15)
+        page.get_by_test_id("tab-review").click()
+        expect(page.get_by_test_id("review-item").first).to_be_visible()
+        doubtful = int(page.get_by_test_id("review-item").first.get_attribute("data-item"))
+        page.get_by_test_id("review-relabel").first.click()
+        page.locator("[data-test=picker-class][data-label='9']").click()
+        expect(page.locator(f"[data-test=review-item][data-item='{doubtful}']")).to_have_count(0)
+        assert session.label(doubtful) == "9"
+        before = len(labels(session))
+        page.get_by_test_id("review-select-all").click()
+        page.screenshot(path=SHOTS / "review.png")
+        shown = page.get_by_test_id("review-item").count()
+        page.get_by_test_id("review-accept").click()
+        expect(page.get_by_test_id("standing-labelled")).to_contain_text(str(before + shown))
+        assert len(labels(session)) == before + shown
+
+
+def test_when_the_disk_is_full_the_answer_stays_on_screen_until_there_is_room(tmp_path, visit):
+    with served(words(), tmp_path / "s.sqlite") as (session, client):
+        page = visit(client, expected="507")
+        asked = item(page)
+        database = session._store._db
+        database.execute("PRAGMA max_page_count = 1")  # the file may not grow
+        with suppress(StoreFullError):
+            for number in range(1000):  # until its last page is full
+                session.answer("me", (asked + 1) % 40, "dog", f"filling-{number:08d}")
+        kept = len(list(session._store.events()))
+        page.keyboard.press("1")
+        expect(page.get_by_test_id("banner")).to_contain_text("is full. Make room and try again.")
+        assert item(page) == asked
+        page.screenshot(path=SHOTS / "disk-full.png")
+        assert len(list(session._store.events())) == kept
+        database.execute("PRAGMA max_page_count = 100000")
+        page.get_by_test_id("retry").click()
+        item(page, other_than=asked)
+        expect(page.get_by_test_id("banner")).to_be_hidden()
+        assert session.recent(1)[0].item == asked
+
+
+def test_begun_without_classes_the_first_is_named_on_the_item(tmp_path, visit):
+    with served(words(classes=()), tmp_path / "s.sqlite") as (session, client):
+        page = visit(client)
+        for name in ("animal", "plant"):
+            asked = item(page)
+            page.keyboard.press("n")
+            page.keyboard.type(name)
+            page.keyboard.press("Enter")
+            item(page, other_than=asked)
+            assert session.label(asked) == name
+        asked = item(page)
+        press(page, "2")
+        assert session.label(asked) == "plant"
+
+
+def test_hostile_texts_are_shown_as_they_are(tmp_path, visit):
+    nasty = "<img src=x onerror=\"document.body.id='broken'\"><script>document.body.id='broken'</script>"
+    with served(words(classes=(nasty[:99], "b"), texts=[nasty] * 40), tmp_path / "s.sqlite") as (session, client):
+        page = visit(client)
+        expect(page.get_by_test_id("item-text")).to_have_text(nasty)
+        press(page, "1")
+        page.keyboard.press("h")
+        expect(page.get_by_test_id("help-dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.get_by_test_id("tab-review").click()
+        expect(page.get_by_test_id("review-item").first).to_be_visible()
+        assert page.get_attribute("body", "id") is None
+        assert list(labels(session).values()) == [nasty[:99]]
+
+
+def test_it_says_when_one_can_stop(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite", target=0.3) as (_, client):
+        page = visit(client, color_scheme="dark")
+        expect(page.get_by_test_id("stop")).to_be_hidden()
+        label_digits(page, 14)
+        expect(page.get_by_test_id("stop")).to_contain_text("You can stop")
+        page.wait_for_timeout(600)
+        page.screenshot(path=SHOTS / "dark.png")
+
+
+def test_everything_that_can_be_operated_has_a_name(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite") as (_, client):
+        page = visit(client)
+        label_digits(page, 2)
+        for role in ("button", "link", "textbox", "checkbox", "img"):
+            for found in page.get_by_role(role).all():
+                named = found.evaluate(
+                    "e => e.ariaLabel || e.textContent.trim() || e.alt || e.labels?.[0]?.textContent"
+                )
+                assert named or found.evaluate("e => e.alt === ''"), found.evaluate("e => e.outerHTML")

@@ -1,8 +1,11 @@
 """The command line, run as a user runs it."""
 
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
+import httpx
 import pandas as pd
 import pytest
 
@@ -154,3 +157,70 @@ def test_compare_says_what_is_wrong_with_a_table(tmp_path, content, sentence):
 
 def test_version(tmp_path):
     assert run("--version", cwd=tmp_path).stdout.startswith("fewlabels 0.")
+
+
+class TestLabel:
+    """`fewlabels label`, from the terminal to the page and back."""
+
+    @pytest.fixture
+    def table(self, tmp_path):
+        rows = "".join(
+            f"{k},{'good' if k % 2 else 'bad'} thing number {k},{'yes' if k == 3 else ''}\n" for k in range(30)
+        )
+        (tmp_path / "things.csv").write_text("id,review,label\n" + rows)
+        return tmp_path
+
+    @contextmanager
+    def page(self, *arguments, cwd):
+        """The command running: its process, and the address it printed."""
+        command = [sys.executable, "-u", "-m", "fewlabels", *arguments, "--no-browser", "--port", "0"]
+        with subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                said = []
+                for line in process.stdout:
+                    said.append(line.strip())
+                    if line.startswith("Page: "):
+                        yield process, line.split()[1], said
+                        break
+                else:
+                    pytest.fail(process.stderr.read())
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.wait(30)
+                said.extend(line.strip() for line in process.stdout)
+
+    def test_it_says_what_it_understood_keeps_answers_and_goes_on(self, table):
+        arguments = ["label", "things.csv", "--text", "review", "--classes", "yes,no"]
+        with self.page(*arguments, cwd=table) as (process, url, said):
+            about = " ".join(said)
+            for part in ("30 texts from things.csv", "Neighbours:", "Components:", "1 known", "Memory:", "free"):
+                assert part in about
+            assert "things.csv.fewlabels.sqlite" in said[-2]
+            body = {"who": "ann", "item": 5, "label": "no", "key": "a-key-of-its-own"}
+            assert httpx.post(f"{url}/api/answers", json=body).status_code == 200
+        assert process.returncode == 0
+        assert "Stopped. 2 labels are in" in said[-1]
+        with self.page(*arguments, cwd=table) as (_, url, said):
+            assert "2 so far" in " ".join(said)
+            assert httpx.get(f"{url}/api/items/5").json()["label"] == "no"
+            again = run(*arguments, cwd=table)
+            assert (again.returncode, "is open in another fewlabels" in again.stderr) == (2, True)
+        (table / "things.csv").write_text((table / "things.csv").read_text().replace("number 7", "number seven"))
+        other = run(*arguments, cwd=table)
+        assert (other.returncode, "holds answers about other data" in other.stderr) == (2, True)
+
+    def test_beyond_this_machine_it_prints_a_token_and_asks_for_it(self, table):
+        arguments = ["label", "things.csv", "--text", "review", "--host", "0.0.0.0", "--token", "let-me-in-please"]
+        with self.page(*arguments, cwd=table) as (_, url, _said):
+            assert url.endswith("/?token=let-me-in-please")
+            port = url.split(":")[2].split("/")[0]
+            at = f"http://127.0.0.1:{port}"
+            assert httpx.get(f"{at}/api/standing").status_code == 401
+            headers = {"authorization": "Bearer let-me-in-please"}
+            assert httpx.get(f"{at}/api/standing", headers=headers).status_code == 200
+
+    def test_nothing_to_label_gets_a_sentence(self, tmp_path):
+        done = run("label", cwd=tmp_path)
+        assert (done.returncode, "there is nothing to label" in done.stderr) == (2, True)
+        done = run("label", "missing.csv", cwd=tmp_path)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)

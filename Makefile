@@ -13,8 +13,9 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $@
 
+# The labelling page on scikit-learn's digits, in your browser; Ctrl-C stops it.
 demo: $(INSTALLED)
-	$(BIN)/fewlabels demo --auto 30
+	$(BIN)/fewlabels demo
 
 test: lint
 	$(BIN)/pytest
@@ -42,6 +43,7 @@ reproduce: $(INSTALLED)
 pictures: $(INSTALLED)
 	$(BIN)/fewlabels demo --auto 30 --out docs/pictures/demo.png
 	$(BIN)/python docs/figures/marginals.py
+	$(BIN)/python docs/figures/page.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots

@@ -20,8 +20,12 @@ function take({ question, standing }) {
 /** The reply to a change made elsewhere on the page: it brings no question, the present one stays. */
 export const note = (reply) => set("standing", reply.standing);
 
+let asked = 0; // counts what may bring a question, so that a slow reply does not replace a newer one
+
 function move(path, body, said) {
-  return deliver(path, { who: state.person, ...body }, (reply) => {
+  asked++;
+  release();
+  deliver(path, { who: state.person, ...body }, (reply) => {
     announce(said);
     take(reply);
   }, (error) => {
@@ -35,8 +39,8 @@ const ready = () => state.shown !== null && state.shown === state.question && !i
 
 export function answer(label) {
   if (!ready()) return;
-  press(label);
   move("/api/answers", { item: state.question.item.id, label, next: true }, `Saved as ${label}.`);
+  press(label);
 }
 
 export function accept() {
@@ -46,24 +50,25 @@ export function accept() {
 
 export function skip(unsure = false) {
   if (!ready()) return;
-  release();
   move("/api/skips", { item: state.question.item.id, unsure }, unsure ? "Kept as unsure." : "Skipped.");
 }
 
 /** Take back `event`, or the person's last one. Its item comes back as the question. */
 export function undo(event = null) {
   if (isBusy()) return;
-  release();
   move("/api/undo", { event }, "Undone.");
 }
 
 /** Ask the server for a question: its own choice, or about `item`. */
 export async function ask(item = null) {
   if (isBusy()) return;
+  const mine = ++asked;
   try {
-    take(await post("/api/question", { who: state.person, item }));
+    const reply = await post("/api/question", { who: state.person, item });
+    if (mine === asked) take(reply);
   } catch (error) {
     if (error.status === undefined) throw error;
+    if (mine !== asked) return;
     showBanner(error.status === 0 ? `${error.message}.` : error.message, () => { hideBanner(); ask(item); });
   }
 }
@@ -89,7 +94,7 @@ export async function reloadClasses() {
 }
 
 export function startAnswering() {
-  $("suggestion").addEventListener("click", (event) => event.target.closest("#accept") && accept());
+  $("accept").addEventListener("click", accept);
   $("skip").addEventListener("click", () => skip());
   $("unsure").addEventListener("click", () => skip(true));
   $("undo").addEventListener("click", () => undo());

@@ -1,6 +1,6 @@
 // Disagreements: what different people called the same item, and the decision.
 
-import { $, el, words } from "./dom.js";
+import { $, el, keepFocus, words } from "./dom.js";
 import { announce } from "./announce.js";
 import { get } from "./api.js";
 import { deliver } from "./deliver.js";
@@ -39,7 +39,7 @@ function entry({ item, votes, decided }) {
 
 function draw(items) {
   const order = [...items].sort((a, b) => (a.decided !== null) - (b.decided !== null));
-  listed.replaceChildren(...(order.length ? order.map(entry) : [el("li", { class: "empty" }, "Nobody disagrees.")]));
+  keepFocus(listed, () => listed.replaceChildren(...(order.length ? order.map(entry) : [el("li", { class: "empty" }, "Nobody disagrees.")])));
 }
 
 const refresh = latest(() => get("/api/disagreements"), (reply, failure) => {

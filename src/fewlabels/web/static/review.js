@@ -19,7 +19,7 @@ const atOnce = 1000; // the most the server takes in one request
 const aside = { unsure: "Unsure", skipped: "Skipped" };
 let list = null; // {label} or {aside}
 let total = 0;
-let tiles, heading, choices, status, acceptButton, allButton, moreButton, emptyWords;
+let tiles, heading, advice, choices, status, acceptButton, changeButton, allButton, moreButton, emptyWords;
 
 const sameList = (a, b) => a?.label === b?.label && a?.aside === b?.aside;
 
@@ -41,6 +41,9 @@ async function open(which) {
   status.replaceChildren();
   drawChoices();
   heading.replaceChildren(...(which.label !== undefined ? ["Predicted as ", tag(which.label)] : [aside[which.aside]]));
+  advice.textContent = which.label !== undefined
+    ? "Most doubtful first. Select those that are right and accept them; change the others."
+    : "They wait for an answer: change one, or select several.";
   await more();
 }
 
@@ -68,6 +71,7 @@ function update() {
   acceptButton.hidden = !acceptable;
   acceptButton.disabled = !chosen;
   acceptButton.replaceChildren(...(chosen && acceptable ? [`Accept ${count(chosen)} as `, tag(list.label)] : ["Accept the selected"]));
+  changeButton.hidden = !chosen;
   allButton.hidden = !tiles.items.size;
   allButton.textContent = chosen && chosen === tiles.items.size ? "Select none" : `Select all ${count(tiles.items.size)} shown`;
   moreButton.hidden = left <= 0;
@@ -102,6 +106,13 @@ function takeBack(event) {
   undo(event);
 }
 
+function changeChosen() {
+  const ids = tiles.chosen;
+  const { item } = tiles.items.get(ids[0]);
+  if (ids.length === 1) relabel(item);
+  else pick({ title: `What are these ${count(ids.length)} items, such as`, item, picked: (name) => label(ids, name) });
+}
+
 const relabel = (item) => pick({ title: "What is", item, current: item.label ?? item.guess?.label ?? null, picked: (name) => label([item.id], name) });
 
 function onKey(event) {
@@ -129,12 +140,14 @@ export function startReview() {
   choices = el("div", { class: "lists", role: "group", "aria-label": "Lists" });
   status = el("p", { class: "status" });
   acceptButton = el("button", { type: "button", class: "primary", data: { test: "review-accept" }, onclick: () => label(tiles.chosen, list.label) });
+  changeButton = el("button", { type: "button", data: { test: "review-change" }, onclick: changeChosen }, "Change");
+  advice = el("p", { class: "fine" });
   allButton = el("button", { type: "button", data: { test: "review-select-all" }, onclick: () => tiles.chooseAll(tiles.chosen.length < tiles.items.size) });
   moreButton = el("button", { type: "button", data: { test: "review-more" }, onclick: more });
   emptyWords = el("p", { class: "empty" }, "Nothing here.");
   $("view-review").append(choices,
     el("section", { class: "card", "aria-label": "Items" },
-      el("div", { class: "review-head" }, heading, el("p", { class: "fine" }, "Most doubtful first. Select those that are right and accept them; change the others."), el("div", { class: "actions" }, allButton, acceptButton), status),
+      el("div", { class: "review-head" }, heading, advice, el("div", { class: "actions" }, allButton, changeButton, acceptButton), status),
       tiles.element, emptyWords, moreButton));
   update();
 

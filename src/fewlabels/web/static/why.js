@@ -40,6 +40,8 @@ function draw(why, ask) {
   const rows = outcomes.slice(0, shownOutcomes).map((one) => outcome(one, most));
   if (outcomes.length > shownOutcomes) rows.push(el("li", { class: "fine" }, `and ${plural(outcomes.length - shownOutcomes, "less likely class", "less likely classes")}`));
   $("outcomes").replaceChildren(...(rows.length ? rows : [el("li", { class: "fine" }, "No classes yet.")]));
+  // The neighbour that was asked about is the item now: go there rather than nowhere.
+  if ($("neighbours").contains(document.activeElement)) $("view-label").focus();
   const near = why.neighbours.map((one) => neighbour(one, ask));
   $("neighbours").replaceChildren(...(near.length ? near : [el("li", { class: "fine" }, "It has none.")]));
 }

@@ -94,6 +94,7 @@ export async function reloadClasses() {
 }
 
 export function startAnswering() {
+  on("shown", (question) => { $("skip").disabled = $("unsure").disabled = !question; });
   $("accept").addEventListener("click", accept);
   $("skip").addEventListener("click", () => skip());
   $("unsure").addEventListener("click", () => skip(true));

@@ -10,7 +10,7 @@ const reasons = {
   chosen: "Chosen because the answer teaches the most",
   requested: "You picked this one",
   "second opinion": "A second opinion: someone else answered it too",
-  again: "Back again: answer it anew",
+  again: "Back again for a new answer",
 };
 
 /** The most likely class of the question, or null while nothing is known. */

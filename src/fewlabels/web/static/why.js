@@ -41,7 +41,7 @@ function draw(why, ask) {
   if (outcomes.length > shownOutcomes) rows.push(el("li", { class: "fine" }, `and ${plural(outcomes.length - shownOutcomes, "less likely class", "less likely classes")}`));
   $("outcomes").replaceChildren(...(rows.length ? rows : [el("li", { class: "fine" }, "No classes yet.")]));
   // The neighbour that was asked about is the item now: go there rather than nowhere.
-  if ($("neighbours").contains(document.activeElement)) $("view-label").focus();
+  if ($("neighbours").contains(document.activeElement)) $("view-label").focus({ preventScroll: true });
   const near = why.neighbours.map((one) => neighbour(one, ask));
   $("neighbours").replaceChildren(...(near.length ? near : [el("li", { class: "fine" }, "It has none.")]));
 }

@@ -27,10 +27,12 @@ function move(path, body, said) {
   release();
   deliver(path, { who: state.person, ...body }, (reply) => {
     announce(said);
-    take(reply);
+    // An event without an item of its own may be undone without a question; the present one stays.
+    reply.question || path !== "/api/undo" ? take(reply) : note(reply);
   }, (error) => {
     release();
-    if (error) ask();
+    // What was refused about the item may be old; that there is nothing to undo says nothing about it.
+    if (error && (path !== "/api/undo" || !state.question)) ask();
   });
 }
 

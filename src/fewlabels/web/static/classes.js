@@ -14,8 +14,11 @@ let letters = 0; // px the longest name needs
 function build(classes) {
   buttons.clear();
   classes.forEach(({ name, key }, number) => {
-    const button = el("button", { type: "button", class: "class", title: name, "aria-keyshortcuts": key ? key.toUpperCase() : null, data: { test: "class-button", label: name } },
-      el("span", { class: "bar" }), kbd(key), el("span", { class: "chip" }), el("span", { class: "name" }, words(name)), el("span", { class: "chance" }));
+    const button = el("button", {
+      type: "button", class: "class", title: name, "aria-keyshortcuts": key?.toUpperCase(),
+      data: { test: "class-button", label: name },
+    }, el("span", { class: "bar" }), kbd(key), el("span", { class: "chip" }),
+      el("span", { class: "name" }, words(name)), el("span", { class: "chance" }));
     buttons.set(name, paint(button, number));
   });
   const longest = Math.max(0, ...classes.map(({ name }) => name.length));
@@ -74,7 +77,8 @@ function matching(text) {
 function narrow() {
   const found = matching($("filter").value);
   $("classes").replaceChildren(...found.map((name) => buttons.get(name)));
-  if (state.classes.length && !found.length) $("classes").append(el("p", { class: "empty" }, "No class has this in its name. N makes a new one."));
+  if (found.length || !state.classes.length) return;
+  $("classes").append(el("p", { class: "empty" }, "No class has this in its name. N makes a new one."));
 }
 
 export function startClasses(answer, accept) {

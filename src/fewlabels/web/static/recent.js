@@ -35,7 +35,8 @@ function change(answer) {
 function entry(answer) {
   const what = answer.label === null ? el("span", { class: "tag none" }, put[answer.do] ?? answer.do) : tag(answer.label);
   return el("li", { data: { test: "recent", event: answer.event, item: answer.item.id } },
-    el("button", { type: "button", class: "tile", title: `${answer.item.name}: change or undo`, onclick: () => change(answer) }, small(answer.item, 40), what));
+    el("button", { type: "button", class: "tile", title: `${answer.item.name}: change or undo`, onclick: () => change(answer) },
+      small(answer.item, 40), what));
 }
 
 function draw(answers) {

@@ -5,7 +5,7 @@ import { announce } from "./announce.js";
 import { get } from "./api.js";
 import { deliver } from "./deliver.js";
 import { on, state } from "./state.js";
-import { note, undo } from "./answering.js";
+import { note } from "./answering.js";
 import { classOfKey, singleKeys } from "./keys.js";
 import { count, plural } from "./numbers.js";
 import { pick } from "./picker.js";
@@ -26,7 +26,9 @@ const sameList = (a, b) => a?.label === b?.label && a?.aside === b?.aside;
 /** The lists one can look at; their sizes follow every answer. */
 function drawChoices() {
   const { counts, unsure, skipped } = state.standing ?? { counts: [], unsure: 0, skipped: 0 };
-  const entry = (which, name, many) => el("button", { type: "button", "aria-pressed": String(sameList(which, list)), onclick: () => open(which) }, name, el("span", { class: "count" }, count(many ?? 0)));
+  const entry = (which, name, many) => el("button",
+    { type: "button", "aria-pressed": String(sameList(which, list)), onclick: () => open(which) },
+    name, el("span", { class: "count" }, count(many ?? 0)));
   const focused = [...choices.children].indexOf(document.activeElement);
   choices.replaceChildren(
     ...state.classes.map(({ name }, i) => entry({ label: name }, tag(name), counts[i])),
@@ -91,7 +93,8 @@ function label(ids, name) {
     total -= now.length;
     const said = `${plural(now.length, "item")} labelled ${name}.`;
     announce(said);
-    status.replaceChildren(said, " ", el("button", { type: "button", class: "quiet", onclick: () => takeBack(reply.event) }, "Undo"));
+    const back = el("button", { type: "button", class: "quiet", onclick: () => takeBack(reply.event) }, "Undo");
+    status.replaceChildren(said, " ", back);
     note(reply);
     if (later.length) label(later, name);
     else if (!tiles.items.size) more();
@@ -100,10 +103,12 @@ function label(ids, name) {
 }
 
 function takeBack(event) {
-  status.replaceChildren("Undone.");
-  const wanted = list;
-  const off = on("standing", () => { off(); if (list === wanted) open(wanted); });
-  undo(event);
+  deliver("/api/undo", { who: state.person, event }, async (reply) => {
+    announce("Undone.");
+    note(reply); // the question in the Label view stays what it was
+    await open(list);
+    status.textContent = "Undone.";
+  });
 }
 
 function changeChosen() {
@@ -113,7 +118,10 @@ function changeChosen() {
   else pick({ title: `What are these ${count(ids.length)} items, such as`, item, picked: (name) => label(ids, name) });
 }
 
-const relabel = (item) => pick({ title: "What is", item, current: item.label ?? item.guess?.label ?? null, picked: (name) => label([item.id], name) });
+function relabel(item) {
+  const current = item.label ?? item.guess?.label ?? null;
+  pick({ title: "What is", item, current, picked: (name) => label([item.id], name) });
+}
 
 function onKey(event) {
   if (state.view !== "review" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
@@ -139,15 +147,18 @@ export function startReview() {
   heading = el("h2", {});
   choices = el("div", { class: "lists", role: "group", "aria-label": "Lists" });
   status = el("p", { class: "status" });
-  acceptButton = el("button", { type: "button", class: "primary", data: { test: "review-accept" }, onclick: () => label(tiles.chosen, list.label) });
-  changeButton = el("button", { type: "button", data: { test: "review-change" }, onclick: changeChosen }, "Change");
+  const button = (test, act, className = null) => el("button", { type: "button", class: className, data: { test }, onclick: act });
+  acceptButton = button("review-accept", () => label(tiles.chosen, list.label), "primary");
+  changeButton = button("review-change", changeChosen);
+  changeButton.textContent = "Change";
   advice = el("p", { class: "fine" });
-  allButton = el("button", { type: "button", data: { test: "review-select-all" }, onclick: () => tiles.chooseAll(tiles.chosen.length < tiles.items.size) });
-  moreButton = el("button", { type: "button", data: { test: "review-more" }, onclick: more });
+  allButton = button("review-select-all", () => tiles.chooseAll(tiles.chosen.length < tiles.items.size));
+  moreButton = button("review-more", more);
   emptyWords = el("p", { class: "empty" }, "Nothing here.");
   $("view-review").append(choices,
     el("section", { class: "card", "aria-label": "Items" },
-      el("div", { class: "review-head" }, heading, advice, el("div", { class: "actions" }, allButton, changeButton, acceptButton), status),
+      el("div", { class: "review-head" }, heading, advice,
+        el("div", { class: "actions" }, allButton, changeButton, acceptButton), status),
       tiles.element, emptyWords, moreButton));
   update();
 

@@ -35,7 +35,8 @@ export async function showTip(id, x, y, hint) {
   if (wanted !== id) return null;
   const tip = $("tip");
   if (drawn !== item) {
-    tip.replaceChildren(small(item, 160), el("div", {}, el("strong", {}, words(shorten(item.name, 60))), verdict(item), el("span", { class: "fine" }, hint)));
+    const name = el("strong", {}, words(shorten(item.name, 60)));
+    tip.replaceChildren(small(item, 160), el("div", {}, name, verdict(item), el("span", { class: "fine" }, hint)));
     drawn = item;
   }
   tip.hidden = false;

@@ -20,13 +20,19 @@ function take({ question, standing }) {
 /** The reply to a change made elsewhere on the page: it brings no question, the present one stays. */
 export const note = (reply) => set("standing", reply.standing);
 
+let asked = 0; // counts what may bring a question, so that a slow reply does not replace a newer one
+
 function move(path, body, said) {
-  return deliver(path, { who: state.person, ...body }, (reply) => {
+  asked++;
+  release();
+  deliver(path, { who: state.person, ...body }, (reply) => {
     announce(said);
-    take(reply);
+    // An event without an item of its own may be undone without a question; the present one stays.
+    reply.question || path !== "/api/undo" ? take(reply) : note(reply);
   }, (error) => {
     release();
-    if (error) ask();
+    // What was refused about the item may be old; that there is nothing to undo says nothing about it.
+    if (error && (path !== "/api/undo" || !state.question)) ask();
   });
 }
 
@@ -35,8 +41,8 @@ const ready = () => state.shown !== null && state.shown === state.question && !i
 
 export function answer(label) {
   if (!ready()) return;
-  press(label);
   move("/api/answers", { item: state.question.item.id, label, next: true }, `Saved as ${label}.`);
+  press(label);
 }
 
 export function accept() {
@@ -46,24 +52,25 @@ export function accept() {
 
 export function skip(unsure = false) {
   if (!ready()) return;
-  release();
   move("/api/skips", { item: state.question.item.id, unsure }, unsure ? "Kept as unsure." : "Skipped.");
 }
 
 /** Take back `event`, or the person's last one. Its item comes back as the question. */
 export function undo(event = null) {
   if (isBusy()) return;
-  release();
   move("/api/undo", { event }, "Undone.");
 }
 
 /** Ask the server for a question: its own choice, or about `item`. */
 export async function ask(item = null) {
   if (isBusy()) return;
+  const mine = ++asked;
   try {
-    take(await post("/api/question", { who: state.person, item }));
+    const reply = await post("/api/question", { who: state.person, item });
+    if (mine === asked) take(reply);
   } catch (error) {
     if (error.status === undefined) throw error;
+    if (mine !== asked) return;
     showBanner(error.status === 0 ? `${error.message}.` : error.message, () => { hideBanner(); ask(item); });
   }
 }
@@ -89,7 +96,8 @@ export async function reloadClasses() {
 }
 
 export function startAnswering() {
-  $("suggestion").addEventListener("click", (event) => event.target.closest("#accept") && accept());
+  on("shown", (question) => { $("skip").disabled = $("unsure").disabled = !question; });
+  $("accept").addEventListener("click", accept);
   $("skip").addEventListener("click", () => skip());
   $("unsure").addEventListener("click", () => skip(true));
   $("undo").addEventListener("click", () => undo());

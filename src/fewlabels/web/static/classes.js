@@ -9,17 +9,21 @@ import { suggestion } from "./question.js";
 const many = 29; // as many as there are keys to give
 
 const buttons = new Map(); // class name -> its button
-let width = 0; // px a button needs for the longest name
+let letters = 0; // px the longest name needs
 
 function build(classes) {
   buttons.clear();
   classes.forEach(({ name, key }, number) => {
-    const button = el("button", { type: "button", class: "class", "aria-keyshortcuts": key ? key.toUpperCase() : null, data: { test: "class-button", label: name } },
-      el("span", { class: "bar" }), kbd(key), el("span", { class: "chip" }), el("span", { class: "name" }, words(name)), el("span", { class: "chance" }));
+    const button = el("button", {
+      type: "button", class: "class", title: name, "aria-keyshortcuts": key?.toUpperCase(),
+      data: { test: "class-button", label: name },
+    }, el("span", { class: "bar" }), kbd(key), el("span", { class: "chip" }),
+      el("span", { class: "name" }, words(name)), el("span", { class: "chance" }));
     buttons.set(name, paint(button, number));
   });
   const longest = Math.max(0, ...classes.map(({ name }) => name.length));
-  width = 104 + 9 * Math.min(longest, 22);
+  // A very long name goes on two lines rather than making all the others wide.
+  letters = 9 * Math.min(longest, 17);
   $("classes").replaceChildren(...buttons.values());
   $("no-classes").hidden = classes.length > 0;
   $("filter-row").hidden = classes.length <= many;
@@ -32,7 +36,8 @@ function build(classes) {
 function arrange() {
   const room = $("classes").clientWidth;
   if (!room || !state.classes.length) return;
-  const most = Math.max(1, Math.floor((room + 8) / (Math.min(width, room) + 8)));
+  const beside = room < 600 ? 82 : 104; // chip, chance, padding; a phone shows no key
+  const most = Math.max(1, Math.floor((room + 8) / (Math.min(beside + letters, room) + 8)));
   const rows = Math.ceil(state.classes.length / most);
   $("classes").style.setProperty("--columns", Math.ceil(state.classes.length / rows));
 }
@@ -72,7 +77,8 @@ function matching(text) {
 function narrow() {
   const found = matching($("filter").value);
   $("classes").replaceChildren(...found.map((name) => buttons.get(name)));
-  if (state.classes.length && !found.length) $("classes").append(el("p", { class: "empty" }, "No class has this in its name. N makes a new one."));
+  if (found.length || !state.classes.length) return;
+  $("classes").append(el("p", { class: "empty" }, "No class has this in its name. N makes a new one."));
 }
 
 export function startClasses(answer, accept) {

@@ -36,8 +36,10 @@ export function curve({ curve: points, target, more, labelled, reached }, width,
   for (let labels = 0; labels <= mostX; labels += stepX) drawing.append(text(String(labels), { x: x(labels), y: height - 5 }, "tick middle"));
 
   if (target !== null) {
+    // The word stands where the curve is not: it comes from high on the left and, once there, stays low on the right.
+    const place = reached ? [width - right, "end"] : [left + 4, ""];
     drawing.append(svg("line", { x1: left, x2: width - right, y1: y(target), y2: y(target), class: "target" }),
-      text(`target ${percent(target)}`, { x: left + 4, y: y(target) - 4 }, "tick target-word"));
+      text(`target ${percent(target)}`, { x: place[0], y: y(target) - 4 }, `tick target-word ${place[1]}`));
   }
   const path = known.map(([labels, error], i) => `${i ? "L" : "M"}${x(labels).toFixed(1)} ${y(error).toFixed(1)}`).join("");
   if (ahead) drawing.append(svg("line", { x1: x(last[0]), y1: y(last[1]), x2: x(ahead[0]), y2: y(ahead[1]), class: "ahead" }));

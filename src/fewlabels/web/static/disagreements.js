@@ -1,11 +1,11 @@
 // Disagreements: what different people called the same item, and the decision.
 
-import { $, el, words } from "./dom.js";
+import { $, el, keepFocus, words } from "./dom.js";
 import { announce } from "./announce.js";
 import { get } from "./api.js";
 import { deliver } from "./deliver.js";
 import { latest } from "./latest.js";
-import { on, state } from "./state.js";
+import { classNumber, on, state } from "./state.js";
 import { note } from "./answering.js";
 import { itemWords, tag } from "./item.js";
 import { paint } from "./colours.js";
@@ -24,22 +24,27 @@ function decide(item, label) {
 
 /** The classes someone voted for come as buttons; any other is one step away. */
 function entry({ item, votes, decided }) {
-  const voted = state.classes.map(({ name }, number) => ({ name, number })).filter(({ name }) => votes.some((vote) => vote.label === name));
+  const voted = state.classes.map(({ name }) => name).filter((name) => votes.some((vote) => vote.label === name));
+  const choice = (name) => paint(el("button", {
+    type: "button", class: "class", "aria-pressed": String(name === decided),
+    data: { test: "decide", label: name }, onclick: () => decide(item, name),
+  }, el("span", { class: "chip" }), el("span", { class: "name" }, words(name))), classNumber(name));
+  const another = () => pick({ title: "Decide on", item, current: decided, picked: (label) => decide(item, label) });
+  const image = item.image ? el("img", { class: "item-image", src: item.image, alt: item.name, loading: "lazy" }) : null;
   return el("li", { class: `card quarrel${decided === null ? "" : " settled"}`, data: { test: "disagreement", item: item.id } },
-    el("div", { class: "item-body" }, item.image ? el("img", { class: "item-image", src: item.image, alt: item.name, loading: "lazy" }) : null, itemWords(item)),
+    el("div", { class: "item-body" }, image, itemWords(item)),
     el("div", { class: "votes" },
       el("h3", {}, words(item.name)),
       el("ul", {}, votes.map((vote) => el("li", {}, words(vote.who), el("span", { class: "fine" }, " says "), tag(vote.label)))),
       decided === null ? null : el("p", {}, "Decided: ", tag(decided)),
       el("div", { class: "actions", role: "group", "aria-label": `Decide on ${item.name}` },
-        voted.map(({ name, number }) => paint(el("button", { type: "button", class: "class", "aria-pressed": String(name === decided), data: { test: "decide", label: name }, onclick: () => decide(item, name) },
-          el("span", { class: "chip" }), el("span", { class: "name" }, words(name))), number)),
-        el("button", { type: "button", class: "quiet", onclick: () => pick({ title: "Decide on", item, current: decided, picked: (label) => decide(item, label) }) }, "Another class"))));
+        voted.map(choice), el("button", { type: "button", class: "quiet", onclick: another }, "Another class"))));
 }
 
 function draw(items) {
   const order = [...items].sort((a, b) => (a.decided !== null) - (b.decided !== null));
-  listed.replaceChildren(...(order.length ? order.map(entry) : [el("li", { class: "empty" }, "Nobody disagrees.")]));
+  const nothing = el("li", { class: "empty" }, "Nobody disagrees.");
+  keepFocus(listed, () => listed.replaceChildren(...(order.length ? order.map(entry) : [nothing])));
 }
 
 const refresh = latest(() => get("/api/disagreements"), (reply, failure) => {

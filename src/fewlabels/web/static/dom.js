@@ -27,3 +27,14 @@ export function svg(tag, attributes = {}, ...children) {
 export const words = (text) => el("bdi", {}, text);
 
 export const kbd = (key) => (key ? el("kbd", { "aria-hidden": "true" }, key.toUpperCase()) : null);
+
+/** Redraw a list of [data-item] entries; whoever was on a control of one of them still is afterwards. */
+export function keepFocus(list, redraw) {
+  const controls = (entry) => [...(entry?.querySelectorAll("button, input") ?? [])];
+  const entry = list.contains(document.activeElement) ? document.activeElement.closest("[data-item]") : null;
+  const place = controls(entry).indexOf(document.activeElement);
+  redraw();
+  if (place < 0) return;
+  const now = controls([...list.children].find((one) => one.dataset.item === entry.dataset.item));
+  now[Math.min(place, now.length - 1)]?.focus();
+}

@@ -19,6 +19,8 @@ export async function loadedImage(item) {
   }
 }
 
+export const namedLarge = (item) => state.session.kind === "node" && item.text === null && !item.image;
+
 /** Everything of an item but its image. */
 export function itemWords(item) {
   const parts = [];
@@ -28,7 +30,7 @@ export function itemWords(item) {
     // Focusable, so that a long text can be scrolled by keyboard.
     parts.push(el("div", { class: `item-text ${size}`, dir: "auto", tabindex: length < 500 ? null : "0", data: { test: "item-text" } }, item.text));
   }
-  if (item.text === null && !item.image && state.session.kind === "node") {
+  if (namedLarge(item)) {
     parts.push(el("p", { class: "item-node", dir: "auto" }, item.name));
   }
   const rows = Object.entries(item.attributes ?? {});

@@ -32,17 +32,20 @@ function onKey(event) {
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !singleKeys()) return;
-  const action = everywhere[key] ?? (state.view === "label" ? labelKey(key, target) : null);
+  const action = everywhere[key] ?? (state.view === "label" ? labelKey(key, target, event) : null);
   if (!action) return;
   event.preventDefault();
   action();
 }
 
-function labelKey(key, target) {
+/** Where digits need Shift, as on French keyboards, the key in their place counts. */
+const digitOf = (event) => (event.shiftKey ? undefined : /^Digit(\d)$/.exec(event.code)?.[1]);
+
+function labelKey(key, target, event) {
   // A focused button answers to Enter and Space itself.
   if (key === "enter") return pressable(target) ? null : accept;
   if (key === " ") return pressable(target) ? null : () => skip();
-  const named = classOfKey(key);
+  const named = classOfKey(key) ?? classOfKey(digitOf(event) ?? key);
   return labelling[key] ?? (named ? () => answer(named.name) : null);
 }
 

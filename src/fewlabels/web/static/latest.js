@@ -5,23 +5,35 @@ export function latest(fetcher, show, delay = 0) {
   let waiting = null;
   let running = false;
 
+  /** The newest call, once none came for `delay` ms. */
+  async function calm() {
+    let newest = null;
+    while (delay && newest !== waiting) {
+      newest = waiting;
+      await new Promise((go) => setTimeout(go, delay));
+    }
+    return waiting;
+  }
+
   async function run() {
     running = true;
-    while (waiting) {
-      // The pause lets the next answer go first when someone answers quickly.
-      if (delay) await new Promise((go) => setTimeout(go, delay));
-      const args = waiting;
-      waiting = null;
-      let result = null;
-      let failure = null;
-      try {
-        result = await fetcher(...args);
-      } catch (error) {
-        failure = error;
+    try {
+      while (waiting) {
+        // Who answers quickly is not kept waiting by what they will not look at.
+        const args = await calm();
+        waiting = null;
+        let result = null;
+        let failure = null;
+        try {
+          result = await fetcher(...args);
+        } catch (error) {
+          failure = error;
+        }
+        if (!waiting) show(result, failure, ...args);
       }
-      if (!waiting) show(result, failure, ...args);
+    } finally {
+      running = false;
     }
-    running = false;
   }
 
   return (...args) => {

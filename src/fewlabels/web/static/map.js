@@ -116,8 +116,10 @@ function onKey(event, ask) {
     showTip(cursor, frameBox.left + x, frameBox.top + y, "Enter asks about it").then((item) => {
       if (item) announce(`${item.name}, ${item.label ?? item.guess?.label ?? "not known yet"}.`);
     });
-  } else if (event.key === "Enter" && cursor >= 0) ask(cursor);
-  else if (zooms[event.key]) zoom(zooms[event.key]);
+  } else if (event.key === "Enter" && cursor >= 0) {
+    hideTip();
+    ask(cursor);
+  } else if (zooms[event.key]) zoom(zooms[event.key]);
   else if (event.key === "0" && camera.zoom > 1) reset();
   else return;
   event.preventDefault();

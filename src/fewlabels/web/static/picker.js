@@ -13,9 +13,12 @@ export function pick({ title, item, current = null, note = null, picked, extra =
   const dialog = $("picker");
   const choose = (act) => { dialog.close(); act(); };
   const buttons = state.classes.map(({ name, key }, number) => paint(
-    el("button", { type: "button", class: "class", "aria-pressed": String(name === current), data: { test: "picker-class", label: name }, onclick: () => choose(() => picked(name)) },
-      kbd(key), el("span", { class: "chip" }), el("span", { class: "name" }, words(name))), number));
-  const sought = el("input", { type: "search", placeholder: "Filter the classes", "aria-label": "Filter the classes", autocomplete: "off" });
+    el("button", {
+      type: "button", class: "class", "aria-pressed": String(name === current),
+      data: { test: "picker-class", label: name }, onclick: () => choose(() => picked(name)),
+    }, kbd(key), el("span", { class: "chip" }), el("span", { class: "name" }, words(name))), number));
+  const filter = "Filter the classes";
+  const sought = el("input", { type: "search", placeholder: filter, "aria-label": filter, autocomplete: "off" });
   sought.addEventListener("input", () => {
     const text = sought.value.trim().toLocaleLowerCase();
     for (const button of buttons) button.hidden = !button.dataset.label.toLocaleLowerCase().includes(text);
@@ -23,12 +26,16 @@ export function pick({ title, item, current = null, note = null, picked, extra =
 
   dialog.replaceChildren(
     el("h2", { id: "picker-title", tabindex: "-1" }, title, " ", words(shorten(item.name, 80))),
-    el("div", { class: "item-body" }, item.image ? el("img", { class: "item-image", src: item.image, alt: item.name }) : null, itemWords(item)),
+    el("div", { class: "item-body" },
+      item.image ? el("img", { class: "item-image", src: item.image, alt: item.name }) : null, itemWords(item)),
     note ?? "",
     state.classes.length > 29 ? sought : "",
-    state.classes.length ? el("div", { class: "classes" }, buttons) : el("p", { class: "empty" }, "There are no classes yet. Add one in the Label view with N."),
+    state.classes.length
+      ? el("div", { class: "classes" }, buttons)
+      : el("p", { class: "empty" }, "There are no classes yet. Add one in the Label view with N."),
     el("div", { class: "actions" },
-      extra.map(({ name, act }) => el("button", { type: "button", data: { test: "picker-extra" }, onclick: () => choose(act) }, name)),
+      extra.map(({ name, act }) =>
+        el("button", { type: "button", data: { test: "picker-extra" }, onclick: () => choose(act) }, name)),
       el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
 
   dialog.onkeydown = (event) => {

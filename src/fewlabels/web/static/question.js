@@ -3,14 +3,14 @@
 import { $, el, words } from "./dom.js";
 import { announce } from "./announce.js";
 import { on, set, state } from "./state.js";
-import { shorten, itemWords, loadedImage, tag } from "./item.js";
+import { itemWords, namedLarge, shorten, loadedImage, tag } from "./item.js";
 import { chance } from "./numbers.js";
 
 const reasons = {
   chosen: "Chosen because the answer teaches the most",
   requested: "You picked this one",
   "second opinion": "A second opinion: someone else answered it too",
-  again: "Back again: answer it anew",
+  again: "Back again for a new answer",
 };
 
 /** The most likely class of the question, or null while nothing is known. */
@@ -36,6 +36,8 @@ async function show(question) {
 function drawItem(question, image) {
   const { item } = question;
   $("item-name").replaceChildren(words(item.name));
+  // A node with no picture and no text is its name, written large below.
+  $("item-name").classList.toggle("unseen", namedLarge(item));
   $("reason").textContent = reasons[question.reason] ?? "";
   const missing = item.image && !image ? [el("p", { class: "empty" }, "The image cannot be shown.")] : [];
   $("item-body").replaceChildren(...(image ? [image] : missing), ...itemWords(item));
@@ -43,6 +45,7 @@ function drawItem(question, image) {
 }
 
 function drawNothing() {
+  $("item-name").classList.remove("unseen");
   $("item-name").textContent = "Nothing left to ask";
   $("reason").textContent = "";
   $("item-body").replaceChildren(el("p", { class: "empty" },
@@ -52,16 +55,14 @@ function drawNothing() {
 
 function drawSuggestion(question) {
   const best = suggestion(question);
-  const line = $("suggestion");
-  line.hidden = !question || !state.classes.length;
+  const fine = (text) => el("span", { class: "fine" }, text);
+  $("suggestion").hidden = !question || !state.classes.length;
+  $("accept").hidden = !best;
   if (!question) return;
-  if (!best) {
-    line.replaceChildren(el("span", { class: "fine" }, "No guess yet: nothing like it has been labelled."));
-    return;
-  }
-  const accept = el("button", { type: "button", class: "primary", id: "accept", "aria-keyshortcuts": "Enter" }, "Accept ", el("kbd", { "aria-hidden": "true" }, "Enter"));
-  const before = question.item.label !== null ? [el("span", { class: "fine" }, "Labelled "), tag(question.item.label), el("span", { class: "fine" }, "so far.")] : [];
-  line.replaceChildren(...before, el("span", { class: "fine" }, "Looks like"), tag(best.label, el("span", { class: "chance" }, chance(best.chance))), accept);
+  const before = question.item.label === null ? [] : [fine("Labelled"), tag(question.item.label), fine("so far.")];
+  $("suggestion-words").replaceChildren(...before, ...(best
+    ? [fine("Looks like"), tag(best.label, el("span", { class: "chance" }, chance(best.chance)))]
+    : [fine("No guess yet: nothing like it has been labelled.")]));
 }
 
 function speak(question) {

@@ -1,6 +1,6 @@
 // The person's last answers, each of which can be changed or taken back.
 
-import { $, el } from "./dom.js";
+import { $, el, keepFocus } from "./dom.js";
 import { announce } from "./announce.js";
 import { get } from "./api.js";
 import { deliver } from "./deliver.js";
@@ -35,13 +35,14 @@ function change(answer) {
 function entry(answer) {
   const what = answer.label === null ? el("span", { class: "tag none" }, put[answer.do] ?? answer.do) : tag(answer.label);
   return el("li", { data: { test: "recent", event: answer.event, item: answer.item.id } },
-    el("button", { type: "button", class: "tile", title: `${answer.item.name}: change or undo`, onclick: () => change(answer) }, small(answer.item, 40), what));
+    el("button", { type: "button", class: "tile", title: `${answer.item.name}: change or undo`, onclick: () => change(answer) },
+      small(answer.item, 40), what));
 }
 
 function draw(answers) {
   const list = $("recent");
   const nothing = el("li", { class: "fine" }, "They will stay here, and each can be changed.");
-  list.replaceChildren(...(answers.length ? answers.map(entry) : [nothing]));
+  keepFocus(list, () => list.replaceChildren(...(answers.length ? answers.map(entry) : [nothing])));
   list.scrollLeft = 0;
 }
 
@@ -50,11 +51,12 @@ export function startRecent() {
     () => get(`/api/answers?limit=${kept}&who=${encodeURIComponent(state.person)}`),
     (reply, failure) => failure || draw(reply.answers),
   );
-  let version = null;
-  on("standing", (standing) => {
-    if (standing.version === version) return;
-    version = standing.version;
+  let seen = null;
+  on("standing", ({ version, labelled, skipped, unsure, disagreements }) => {
+    const now = [version, labelled, skipped, unsure, disagreements].join();
+    if (now === seen) return; // a look at what others did, and they did nothing
+    seen = now;
     refresh();
   });
-  on("person", () => { version = null; });
+  on("person", () => { seen = null; });
 }

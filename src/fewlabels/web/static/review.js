@@ -5,7 +5,7 @@ import { announce } from "./announce.js";
 import { get } from "./api.js";
 import { deliver } from "./deliver.js";
 import { on, state } from "./state.js";
-import { note, undo } from "./answering.js";
+import { note } from "./answering.js";
 import { classOfKey, singleKeys } from "./keys.js";
 import { count, plural } from "./numbers.js";
 import { pick } from "./picker.js";
@@ -19,14 +19,16 @@ const atOnce = 1000; // the most the server takes in one request
 const aside = { unsure: "Unsure", skipped: "Skipped" };
 let list = null; // {label} or {aside}
 let total = 0;
-let tiles, heading, choices, status, acceptButton, allButton, moreButton, emptyWords;
+let tiles, heading, advice, choices, status, acceptButton, changeButton, allButton, moreButton, emptyWords;
 
 const sameList = (a, b) => a?.label === b?.label && a?.aside === b?.aside;
 
 /** The lists one can look at; their sizes follow every answer. */
 function drawChoices() {
   const { counts, unsure, skipped } = state.standing ?? { counts: [], unsure: 0, skipped: 0 };
-  const entry = (which, name, many) => el("button", { type: "button", "aria-pressed": String(sameList(which, list)), onclick: () => open(which) }, name, el("span", { class: "count" }, count(many ?? 0)));
+  const entry = (which, name, many) => el("button",
+    { type: "button", "aria-pressed": String(sameList(which, list)), onclick: () => open(which) },
+    name, el("span", { class: "count" }, count(many ?? 0)));
   const focused = [...choices.children].indexOf(document.activeElement);
   choices.replaceChildren(
     ...state.classes.map(({ name }, i) => entry({ label: name }, tag(name), counts[i])),
@@ -41,6 +43,9 @@ async function open(which) {
   status.replaceChildren();
   drawChoices();
   heading.replaceChildren(...(which.label !== undefined ? ["Predicted as ", tag(which.label)] : [aside[which.aside]]));
+  advice.textContent = which.label !== undefined
+    ? "Most doubtful first. Select those that are right and accept them; change the others."
+    : "They wait for an answer: change one, or select several.";
   await more();
 }
 
@@ -68,6 +73,7 @@ function update() {
   acceptButton.hidden = !acceptable;
   acceptButton.disabled = !chosen;
   acceptButton.replaceChildren(...(chosen && acceptable ? [`Accept ${count(chosen)} as `, tag(list.label)] : ["Accept the selected"]));
+  changeButton.hidden = !chosen;
   allButton.hidden = !tiles.items.size;
   allButton.textContent = chosen && chosen === tiles.items.size ? "Select none" : `Select all ${count(tiles.items.size)} shown`;
   moreButton.hidden = left <= 0;
@@ -87,7 +93,8 @@ function label(ids, name) {
     total -= now.length;
     const said = `${plural(now.length, "item")} labelled ${name}.`;
     announce(said);
-    status.replaceChildren(said, " ", el("button", { type: "button", class: "quiet", onclick: () => takeBack(reply.event) }, "Undo"));
+    const back = el("button", { type: "button", class: "quiet", onclick: () => takeBack(reply.event) }, "Undo");
+    status.replaceChildren(said, " ", back);
     note(reply);
     if (later.length) label(later, name);
     else if (!tiles.items.size) more();
@@ -96,13 +103,25 @@ function label(ids, name) {
 }
 
 function takeBack(event) {
-  status.replaceChildren("Undone.");
-  const wanted = list;
-  const off = on("standing", () => { off(); if (list === wanted) open(wanted); });
-  undo(event);
+  deliver("/api/undo", { who: state.person, event }, async (reply) => {
+    announce("Undone.");
+    note(reply); // the question in the Label view stays what it was
+    await open(list);
+    status.textContent = "Undone.";
+  });
 }
 
-const relabel = (item) => pick({ title: "What is", item, current: item.label ?? item.guess?.label ?? null, picked: (name) => label([item.id], name) });
+function changeChosen() {
+  const ids = tiles.chosen;
+  const { item } = tiles.items.get(ids[0]);
+  if (ids.length === 1) relabel(item);
+  else pick({ title: `What are these ${count(ids.length)} items, such as`, item, picked: (name) => label(ids, name) });
+}
+
+function relabel(item) {
+  const current = item.label ?? item.guess?.label ?? null;
+  pick({ title: "What is", item, current, picked: (name) => label([item.id], name) });
+}
 
 function onKey(event) {
   if (state.view !== "review" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
@@ -128,13 +147,18 @@ export function startReview() {
   heading = el("h2", {});
   choices = el("div", { class: "lists", role: "group", "aria-label": "Lists" });
   status = el("p", { class: "status" });
-  acceptButton = el("button", { type: "button", class: "primary", data: { test: "review-accept" }, onclick: () => label(tiles.chosen, list.label) });
-  allButton = el("button", { type: "button", data: { test: "review-select-all" }, onclick: () => tiles.chooseAll(tiles.chosen.length < tiles.items.size) });
-  moreButton = el("button", { type: "button", data: { test: "review-more" }, onclick: more });
+  const button = (test, act, className = null) => el("button", { type: "button", class: className, data: { test }, onclick: act });
+  acceptButton = button("review-accept", () => label(tiles.chosen, list.label), "primary");
+  changeButton = button("review-change", changeChosen);
+  changeButton.textContent = "Change";
+  advice = el("p", { class: "fine" });
+  allButton = button("review-select-all", () => tiles.chooseAll(tiles.chosen.length < tiles.items.size));
+  moreButton = button("review-more", more);
   emptyWords = el("p", { class: "empty" }, "Nothing here.");
   $("view-review").append(choices,
     el("section", { class: "card", "aria-label": "Items" },
-      el("div", { class: "review-head" }, heading, el("p", { class: "fine" }, "Most doubtful first. Select those that are right and accept them; change the others."), el("div", { class: "actions" }, allButton, acceptButton), status),
+      el("div", { class: "review-head" }, heading, advice,
+        el("div", { class: "actions" }, allButton, changeButton, acceptButton), status),
       tiles.element, emptyWords, moreButton));
   update();
 

@@ -27,14 +27,17 @@ function drawCurve() {
 function drawStop({ reached, target, more, labelled }) {
   $("stop").hidden = !reached;
   if (reached) {
-    $("stop").replaceChildren(el("strong", {}, "You can stop."), ` The target of ${percent(target)} is reached. You may go on: more answers make it better still.`);
+    $("stop").replaceChildren(el("strong", {}, "You can stop."),
+      ` The target of ${percent(target)} is reached. You may go on: more answers make it better still.`);
     if (wasReached === false) announce("You can stop: the target is reached.");
   }
   wasReached = reached;
   $("more").hidden = reached || target === null;
-  $("more").textContent = more === null || more === undefined
-    ? (labelled ? `Too early to say how many answers ${percent(target)} will take.` : `The target is ${percent(target)}. The first answers will show the way.`)
-    : `Estimate: about ${plural(more, "more answer")} to reach ${percent(target)}.`;
+  const early = labelled
+    ? `Too early to say how many answers ${percent(target)} will take.`
+    : `The target is ${percent(target)}. The first answers will show the way.`;
+  const known = more !== null && more !== undefined;
+  $("more").textContent = known ? `Estimate: about ${plural(more, "more answer")} to reach ${percent(target)}.` : early;
 }
 
 /** The same in a few words, for a phone, where the rest is far below. */

@@ -57,7 +57,10 @@ export class Tiles {
     const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": item.name });
     const tile = el("li", { data: { test: "review-item", item: item.id } },
       el("label", { class: "tile" }, box, small(item, 120), verdict(item)),
-      el("button", { type: "button", class: "quiet", tabindex: "-1", data: { test: "review-relabel" }, "aria-label": `Change ${item.name}`, onclick: () => this.relabel(item) }, "Change"));
+      el("button", {
+        type: "button", class: "quiet", tabindex: "-1", "aria-label": `Change ${item.name}`,
+        data: { test: "review-relabel" }, onclick: () => this.relabel(item),
+      }, "Change"));
     box.addEventListener("click", (event) => this.#click(item.id, event.shiftKey));
     // The label passes the click on without the shift key; and dragging over text must not select it.
     tile.querySelector("label").addEventListener("click", (event) => {

@@ -9,6 +9,7 @@ const most = 500; // items remembered
 
 const known = new Map();
 let wanted = null;
+let drawn = null;
 
 async function lookUp(id) {
   if (!known.has(id)) {
@@ -33,7 +34,11 @@ export async function showTip(id, x, y, hint) {
   }
   if (wanted !== id) return null;
   const tip = $("tip");
-  tip.replaceChildren(small(item, 160), el("div", {}, el("strong", {}, words(shorten(item.name, 60))), verdict(item), el("span", { class: "fine" }, hint)));
+  if (drawn !== item) {
+    const name = el("strong", {}, words(shorten(item.name, 60)));
+    tip.replaceChildren(small(item, 160), el("div", {}, name, verdict(item), el("span", { class: "fine" }, hint)));
+    drawn = item;
+  }
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();
   // On the side where there is room: never under the finger, never off the window.

@@ -13,21 +13,26 @@ function sentence(why) {
   if (why.gain === null || why.gain === undefined) return "Nothing is known around it yet, so any answer helps.";
   const items = why.gain * state.session.n_items;
   const fewer = items >= 1 ? ` (${count(Math.round(items))} fewer wrong)` : "";
-  return `Your answer should lower the expected error from ${fine(why.expected_error)} to about ${fine(why.expected_error - why.gain)}${fewer}.`;
+  const after = fine(why.expected_error - why.gain);
+  return `Your answer should lower the expected error from ${fine(why.expected_error)} to about ${after}${fewer}.`;
 }
 
 function outcome(one, most) {
-  const row = el("li", { data: { test: "why-outcome", label: one.label }, title: `Expected error after this answer: ${fine(one.expected_error)}` },
+  const title = `Expected error after this answer: ${fine(one.expected_error)}`;
+  const row = el("li", { data: { test: "why-outcome", label: one.label }, title },
     tag(one.label),
     el("span", { class: "chance" }, chance(one.chance)),
-    el("span", { class: "changes" }, el("span", { class: "bar" }), el("span", {}, one.changes ? `changes ${count(one.changes)}` : "changes none")));
+    el("span", { class: "changes" }, el("span", { class: "bar" }),
+      el("span", {}, one.changes ? `changes ${count(one.changes)}` : "changes none")));
   row.style.setProperty("--share", most ? one.changes / most : 0);
   return row;
 }
 
 function neighbour({ item, weight }, ask) {
-  const made = el("li", {}, el("button", { type: "button", class: "tile", title: `${item.name}: click to label it instead`, data: { test: "neighbour" }, onclick: () => ask(item.id) },
-    small(item, 60), verdict(item)));
+  const made = el("li", {}, el("button", {
+    type: "button", class: "tile", title: `${item.name}: click to label it instead`,
+    data: { test: "neighbour", item: item.id }, onclick: () => ask(item.id),
+  }, small(item, 60), verdict(item)));
   made.style.setProperty("--weight", weight);
   return made;
 }
@@ -38,16 +43,20 @@ function draw(why, ask) {
   const outcomes = [...why.outcomes].sort((a, b) => b.chance - a.chance);
   const most = Math.max(...outcomes.map((one) => one.changes), 0);
   const rows = outcomes.slice(0, shownOutcomes).map((one) => outcome(one, most));
-  if (outcomes.length > shownOutcomes) rows.push(el("li", { class: "fine" }, `and ${plural(outcomes.length - shownOutcomes, "less likely class", "less likely classes")}`));
+  const left = outcomes.length - shownOutcomes;
+  if (left > 0) rows.push(el("li", { class: "fine" }, `and ${plural(left, "less likely class", "less likely classes")}`));
   $("outcomes").replaceChildren(...(rows.length ? rows : [el("li", { class: "fine" }, "No classes yet.")]));
+  // The neighbour that was asked about is the item now: go there rather than nowhere.
+  if ($("neighbours").contains(document.activeElement)) $("view-label").focus({ preventScroll: true });
   const near = why.neighbours.map((one) => neighbour(one, ask));
   $("neighbours").replaceChildren(...(near.length ? near : [el("li", { class: "fine" }, "It has none.")]));
 }
 
 export function startWhy(ask) {
+  const section = $("why-parts").closest("section");
   const fetchWhy = latest((id) => get(`/api/items/${id}/why`), (why, failure, id) => {
     if (state.question?.item.id !== id) return;
-    $("why-parts").classList.remove("old");
+    section.classList.remove("old");
     if (failure) {
       $("why-words").textContent = "The reasons could not be fetched just now.";
       $("why-parts").hidden = true;
@@ -55,11 +64,10 @@ export function startWhy(ask) {
   }, 80);
 
   on("shown", (question) => {
-    document.querySelector(".why").hidden = !question;
+    section.hidden = !question;
     if (!question) return;
     // The old rows stay, paler, so that the page does not jump between questions.
-    $("why-parts").classList.add("old");
-    if (question.gain) $("why-words").textContent = sentence({ gain: question.gain, expected_error: state.standing?.expected_error });
+    section.classList.add("old");
     fetchWhy(question.item.id);
   });
 }

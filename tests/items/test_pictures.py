@@ -1,12 +1,15 @@
 """Pictures: only what was listed is served, upright and small where small is asked for."""
 
 import io
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from fewlabels.errors import FileError, NodeError
+from fewlabels.items import pictures as pictures_module
 from fewlabels.items.images import image_features
 from fewlabels.items.pictures import ImageFiles, counted, look_at, upright
 
@@ -114,3 +117,22 @@ def test_features_tell_colours_and_shapes_apart():
     bar = Image.new("RGB", (60, 60), (250, 250, 250))
     bar.paste((200, 0, 0), (5, 28, 55, 33))
     assert near < np.linalg.norm(red - image_features(bar)) / 2
+
+
+def test_ctrl_c_does_not_wait_for_the_images_that_are_left(monkeypatch):
+    looked = []
+
+    def slow(path, features):
+        looked.append(path)
+        time.sleep(0.01)
+        return "is slow"
+
+    def interrupted(results, *_):
+        next(iter(results))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pictures_module, "_look", slow)
+    monkeypatch.setattr(pictures_module, "counted", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        looked_at(*[Path(f"{k}.png") for k in range(2000)])
+    assert len(looked) < 1000

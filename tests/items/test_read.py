@@ -167,3 +167,10 @@ def test_json_lines_of_every_sort_of_value(tmp_path):
     items = read_items(tmp_path / "t.jsonl", text="t")
     assert list(items.attributes) == [{"tags": '["u", 1]', "ok": "true"}, {"n": "2"}, {"n": str(10**20)}]
     assert list(items.texts) == ["a b", "a b c", ""]
+
+
+def test_row_numbers_written_by_pandas_are_no_feature(tmp_path):
+    pd.DataFrame({"x": [1.0, 9.0, 1.1, 9.1]}).to_csv(tmp_path / "t.csv")  # with its index, under no header
+    items = read_items(tmp_path / "t.csv", neighbors=1)
+    assert items.graph.components().tolist() == [0, 1, 0, 1]
+    assert items.attributes[0] == {"x": "1.0"}

@@ -81,7 +81,8 @@ def test_json_lines(tmp_path, content, sentence):
 
 def test_paths_and_options_that_lead_nowhere(tmp_path, two_images):
     refused("nothing to label", "--edges")
-    refused("there is no file", "nowhere.csv", data=tmp_path / "nowhere.csv")
+    refused("there is no file or folder", "nowhere", data=tmp_path / "nowhere")
+    (tmp_path / "t.txt").touch()
     refused("'.txt'", ".jsonl", data=tmp_path / "t.txt")
     (tmp_path / "empty").mkdir()
     refused("holds no images", ".jpg .jpeg .png .webp .gif .bmp .tif .tiff", data=tmp_path / "empty")

@@ -55,6 +55,8 @@ def read_items(
     if edges is not None:
         graph, shown = read_network(edges, data, name, label, tell)
         return assemble(edges.name, "node", _at_least_two(graph, edges), shown, classes, tell)
+    if data is not None and not data.exists():
+        raise FileError(f"there is no file or folder {data}. Check the path.")
     assert data is not None  # or there would have been a contradiction
     title = data.resolve().name
     if folder:

@@ -117,6 +117,16 @@ def look_at(paths: Sequence[Path], *, features: bool, in_table: bool, tell: Call
     return [answer for answer in answers if isinstance(answer, Seen)]
 
 
+def contents(seen: Sequence[Seen]) -> list[str]:
+    """(n,) what tells one image's bytes from any other's."""
+    return [f"{one.sha256} {one.size}" for one in seen]
+
+
+def stacked(seen: Sequence[Seen]) -> Floats:
+    """(n, d) the features of images looked at for them."""
+    return np.stack([one.features for one in seen if one.features is not None])
+
+
 def counted(
     results: Iterable[T], total: int, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic
 ) -> Iterator[T]:

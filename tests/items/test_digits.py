@@ -74,3 +74,4 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
     assert "no classes yet" in describe(replace(few, known={}, classes=[]), 100)[3]
     many = replace(few, known={}, classes=[f"c{k}" for k in range(20)])
     assert describe(many, 100)[3].endswith("c11 and 8 more")
+    assert describe(replace(few, known={}, classes=["a"]), 100)[3] == "Labels: none known yet; 1 class: a"

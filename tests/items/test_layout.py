@@ -104,3 +104,13 @@ def test_large_and_small_components_take_the_same_eigenvectors():
         patch.setattr(module, "DENSE", 0)
         found = module._top_vectors(A, trivial, np.random.default_rng(0))
     assert np.abs(np.abs(exact.T @ found) - np.eye(2)).max() < 1e-2
+
+
+def test_places_belong_to_their_nodes_whichever_component_comes_first():
+    order = np.random.default_rng(0).permutation(40)
+    islands = [order[:5], order[5:15], order[15:40]]
+    places = layout(graph([pair for island in islands for pair in clique(*map(int, island))], 40))
+    for island in islands:
+        box = places[island].min(axis=0), places[island].max(axis=0)
+        inside = ((places >= box[0]) & (places <= box[1])).all(axis=1)
+        assert sorted(np.flatnonzero(inside)) == sorted(island)

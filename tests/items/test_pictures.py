@@ -1,12 +1,16 @@
 """Pictures: only what was listed is served, upright and small where small is asked for."""
 
 import io
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
+from fewlabels import ActiveLearner, Graph
 from fewlabels.errors import FileError, NodeError
+from fewlabels.items import pictures as pictures_module
 from fewlabels.items.images import image_features
 from fewlabels.items.pictures import ImageFiles, counted, look_at, upright
 
@@ -114,3 +118,45 @@ def test_features_tell_colours_and_shapes_apart():
     bar = Image.new("RGB", (60, 60), (250, 250, 250))
     bar.paste((200, 0, 0), (5, 28, 55, 33))
     assert near < np.linalg.norm(red - image_features(bar)) / 2
+
+
+def test_ctrl_c_does_not_wait_for_the_images_that_are_left(monkeypatch):
+    looked = []
+
+    def slow(path, features):
+        looked.append(path)
+        time.sleep(0.01)
+        return "is slow"
+
+    def interrupted(results, *_):
+        next(iter(results))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pictures_module, "_look", slow)
+    monkeypatch.setattr(pictures_module, "counted", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        looked_at(*[Path(f"{k}.png") for k in range(2000)])
+    assert len(looked) < 1000
+
+
+def test_thirty_answers_label_six_kinds_of_shapes_on_any_background():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 6, 240)
+    features = []
+    for kind in truth:
+        image = Image.new("RGB", (160, 120), tuple(map(int, rng.integers(150, 256, 3))))
+        x, y, r = (int(rng.integers(low, high)) for low, high in ((50, 110), (40, 80), (18, 36)))
+        colour = tuple(map(int, np.array([(200, 40, 40), (40, 60, 200)][kind % 2]) + rng.integers(-35, 36, 3)))
+        draw = ImageDraw.Draw(image)
+        if kind < 2:
+            draw.ellipse([x - r, y - r, x + r, y + r], fill=colour)
+        elif kind < 4:
+            draw.rectangle([x - r, y - r, x + r, y + r], fill=colour)
+        else:
+            draw.polygon([(x, y - r), (x - r, y + r), (x + r, y + r)], fill=colour)
+        features.append(image_features(image))
+    learner = ActiveLearner(Graph.from_features(features, 10), range(6))
+    for _ in range(30):
+        node = learner.query()
+        learner.teach(node, int(truth[node]))
+    assert (learner.predict() == truth).mean() > 0.9

@@ -1,12 +1,14 @@
 """Every kind of input, end to end on tiny data."""
 
 import json
+import os
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
+from fewlabels.errors import FileError
 from fewlabels.items.read import read_items
 
 REVIEWS = pd.DataFrame(
@@ -167,3 +169,39 @@ def test_json_lines_of_every_sort_of_value(tmp_path):
     items = read_items(tmp_path / "t.jsonl", text="t")
     assert list(items.attributes) == [{"tags": '["u", 1]', "ok": "true"}, {"n": "2"}, {"n": str(10**20)}]
     assert list(items.texts) == ["a b", "a b c", ""]
+
+
+def test_row_numbers_written_by_pandas_are_no_feature(tmp_path):
+    pd.DataFrame({"x": [1.0, 9.0, 1.1, 9.1]}).to_csv(tmp_path / "t.csv")  # with its index, under no header
+    items = read_items(tmp_path / "t.csv", neighbors=1)
+    assert items.graph.components().tolist() == [0, 1, 0, 1]
+    assert items.attributes[0] == {"x": "1.0"}
+
+
+def test_words_give_way_to_letters_where_they_leave_many_texts_alone(tmp_path):
+    texts = ["red apple", "red apple", "XK-7781", "XK-7782", "红色苹果", "红色苹树"]
+    items = read_items(written(pd.DataFrame({"t": texts}), tmp_path / "t.csv"), text="t", neighbors=1)
+    assert (items.graph.degrees() > 0).all()
+
+
+def test_words_stay_where_a_few_texts_share_only_letters(tmp_path):
+    texts = ["red apple", "red apple pie"] * 10 + ["apples"]
+    items = read_items(written(pd.DataFrame({"t": texts}), tmp_path / "t.csv"), text="t", neighbors=2)
+    assert items.graph.degrees()[20] == 0
+
+
+def test_file_names_that_are_no_text_can_be_sent(tmp_path):
+    photos = os.fsencode(tmp_path)
+    for name in (b"a.png", b"\xff.png"):
+        Image.new("RGB", (5, 5)).save(os.fsdecode(photos + b"/" + name))
+    items = read_items(tmp_path)
+    assert list(items.names) == ["a.png", "\\xff.png"]
+    json.dumps(items.names, ensure_ascii=False).encode()
+    painted(tmp_path / "\\xff.png", "red")
+    with pytest.raises(FileError, match=r"two items are called .* give every item a name of its own"):
+        read_items(tmp_path)
+
+
+def test_half_a_character_in_json_lines_can_be_sent(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"t": "a \\ud83d b"}\n{"t": "a b"}\n')
+    assert read_items(tmp_path / "t.jsonl", text="t").texts[0].encode() == "a ��� b".encode()

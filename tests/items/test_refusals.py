@@ -81,7 +81,8 @@ def test_json_lines(tmp_path, content, sentence):
 
 def test_paths_and_options_that_lead_nowhere(tmp_path, two_images):
     refused("nothing to label", "--edges")
-    refused("there is no file", "nowhere.csv", data=tmp_path / "nowhere.csv")
+    refused("there is no file or folder", "nowhere", data=tmp_path / "nowhere")
+    (tmp_path / "t.txt").touch()
     refused("'.txt'", ".jsonl", data=tmp_path / "t.txt")
     (tmp_path / "empty").mkdir()
     refused("holds no images", ".jpg .jpeg .png .webp .gif .bmp .tif .tiff", data=tmp_path / "empty")
@@ -127,11 +128,11 @@ def test_features_that_are_no_arrays(tmp_path, two_images, content):
     refused("there is no file", data=two_images, features=tmp_path / "none.npy")
 
 
-def test_features_are_never_unpickled(tmp_path, two_images):
+def test_features_are_never_unpickled_or_unpacked(tmp_path, two_images):
     np.save(tmp_path / "f.npy", np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
     refused("cannot be read as a .npy file", data=two_images, features=tmp_path / "f.npy")
     np.savez(tmp_path / "f.npz", a=np.zeros((2, 2)))
-    refused("several arrays", data=two_images, features=tmp_path / "f.npz")
+    refused("cannot be read as a .npy file", data=two_images, features=tmp_path / "f.npz")
 
 
 def png_header(width, height):
@@ -173,3 +174,11 @@ def test_the_first_of_many_broken_images_is_named_with_their_number(two_images):
     for name in ("b.png", "a.png"):
         (two_images / name).write_bytes(b"nothing")
     refused("a.png is not", "2 of 4 images cannot be shown", "remove them", data=two_images)
+
+
+def test_features_that_claim_more_numbers_than_there_can_be(tmp_path, two_images):
+    np.save(tmp_path / "f.npy", np.zeros((2, 2)))
+    content = (tmp_path / "f.npy").read_bytes()
+    claim = b"(2, 9000000000000)"
+    (tmp_path / "f.npy").write_bytes(content.replace(b"(2, 2), }".ljust(len(claim) + 3), claim + b", }"))
+    refused("f.npy cannot be read", data=two_images, features=tmp_path / "f.npy")

@@ -42,7 +42,8 @@ def _labels(items: Items) -> str:
         return f"Labels: {known}; no classes yet, add them on the page or with --classes a,b,c"
     listed = [f"{name} ({count[name]:,})" if count[name] else name for name in items.classes[:FEW]]
     more = f" and {len(items.classes) - FEW:,} more" if len(items.classes) > FEW else ""
-    return f"Labels: {known}; {len(items.classes):,} classes: {', '.join(listed)}{more}"
+    n = len(items.classes)
+    return f"Labels: {known}; {n:,} {'class' if n == 1 else 'classes'}: {', '.join(listed)}{more}"
 
 
 def _memory(need: int, free: int) -> str:

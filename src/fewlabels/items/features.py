@@ -16,12 +16,12 @@ def own_features(path: Path, n: int, order: str) -> Floats:
     if not path.is_file():
         raise FileError(f"there is no file {path}. Check the path.")
     try:
-        X = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):  # NumPy's own words would advise to unpickle
+        with path.open("rb") as file:
+            X = np.lib.format.read_array(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError, MemoryError):  # NumPy's own words would advise to unpickle
         raise FileError(f"{path} cannot be read as a .npy file of numbers: save an array with np.save.") from None
-    if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
-        held = f"numbers of type {X.dtype}" if isinstance(X, np.ndarray) else "several arrays"
-        raise FileError(f"{path} holds {held}: save one array of real numbers with np.save.")
+    if X.dtype.kind not in "biuf":
+        raise FileError(f"{path} holds values of type {X.dtype}: save an array of real numbers with np.save.")
     if X.ndim != 2 or X.shape[0] != n or X.shape[1] == 0:
         raise FileError(
             f"{path} holds an array of shape {X.shape}, and there are {n:,} items: give {n:,} rows of features, "

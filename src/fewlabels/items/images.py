@@ -27,7 +27,8 @@ def image_features(image: Image.Image) -> Floats:
     from PIL import Image
     from skimage.feature import hog
 
-    small = np.asarray(image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BICUBIC, reducing_gap=3.0)) / 255.0
+    rgb = image if image.mode == "RGB" else image.convert("RGB")
+    small = np.asarray(rgb.resize((SIDE, SIDE), Image.Resampling.BICUBIC, reducing_gap=3.0)) / 255.0
     grey = small.mean(axis=2)  # (SIDE, SIDE)
     outlines = hog(grey, orientations=8, pixels_per_cell=(8, 8), cells_per_block=(2, 2))
     down, across = np.gradient(grey)
@@ -38,7 +39,7 @@ def image_features(image: Image.Image) -> Floats:
     beside = (colours - background).reshape(-1, 3)
     strength = (beside**2).sum(axis=1)
     shown = beside[np.argsort(-strength, kind="stable")[: int(STANDS_OUT * len(beside))]].mean(axis=0)
-    coarse = np.asarray(image.convert("RGB").resize((CELLS, CELLS), Image.Resampling.BOX)) / 255.0
+    coarse = np.asarray(rgb.resize((CELLS, CELLS), Image.Resampling.BOX)) / 255.0
     in_place = (_opponents(coarse) - background).ravel()
     contrast = grey.std()
     return np.concatenate(

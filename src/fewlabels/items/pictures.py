@@ -97,9 +97,13 @@ def look_at(paths: Sequence[Path], *, features: bool, in_table: bool, tell: Call
         return _look(path, features)
 
     tell(f"Reading {len(paths):,} images")
-    with warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as pool:
-        warnings.simplefilter("ignore")  # what Pillow warns of (size, odd metadata) is judged in _look
-        answers = list(counted(pool.map(one, paths), len(paths), tell))
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Pillow warns of (size, odd metadata) is judged in _look
+            answers = list(counted(pool.map(one, paths), len(paths), tell))
+    finally:
+        pool.shutdown(cancel_futures=True)  # Ctrl-C does not wait for the images that are left
     broken = [(path, answer) for path, answer in zip(paths, answers, strict=True) if isinstance(answer, str)]
     if broken:
         path, reason = broken[0]
@@ -111,6 +115,16 @@ def look_at(paths: Sequence[Path], *, features: bool, in_table: bool, tell: Call
             )
         raise FileError(f"{path} {reason}. {way_out}, then start again.")
     return [answer for answer in answers if isinstance(answer, Seen)]
+
+
+def contents(seen: Sequence[Seen]) -> list[str]:
+    """(n,) what tells one image's bytes from any other's."""
+    return [f"{one.sha256} {one.size}" for one in seen]
+
+
+def stacked(seen: Sequence[Seen]) -> Floats:
+    """(n, d) the features of images looked at for them."""
+    return np.stack([one.features for one in seen if one.features is not None])
 
 
 def counted(
@@ -143,9 +157,8 @@ def _look(path: Path, features: bool) -> Seen | str:
         kind = image.format or ""
         image.draft("RGB", (2 * THUMBNAIL, 2 * THUMBNAIL))  # a large JPEG is decoded at the size that is needed
         small = upright(image)
-        small.thumbnail((2 * THUMBNAIL, 2 * THUMBNAIL))
-        numbers = image_features(small) if features else None
         small.thumbnail((THUMBNAIL, THUMBNAIL))
+        numbers = image_features(small) if features else None
         sha256 = hashlib.sha256(content).hexdigest()
         return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers)
     except UnidentifiedImageError:

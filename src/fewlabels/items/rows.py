@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NAMES = ("id", "name", "node", "file")  # columns that may name the items, the first that can
 LABEL = "label"
+UNNAMED = "Unnamed: "  # pandas' word for a column without a header: row numbers, which are neither shown nor features
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ def read_rows(path: Path, name: str | None, label: str | None, also: Sequence[st
     """
     table = read_table(path, [column for column in (name, label, *also) if column is not None])
     table.columns = table.columns.map(str)
+    asked = {name, label, *also}
+    table = table[[c for c in table.columns if c in asked or not c.startswith(UNNAMED)]]
     if not len(table):
         raise FileError(f"{path} holds no rows: give one row for every item.")
     if label is None and LABEL in table.columns and LABEL not in (name, *also):

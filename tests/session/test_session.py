@@ -164,6 +164,11 @@ def test_many_accepted_at_once_are_taken_back_at_once(opened):
     _, items = session.undo("ann", key())
     assert sorted(items) == list(range(20))
     assert session.standing().labelled == 0
+    last = session.accept("ann", [(k, "cat") for k in range(20)], key())
+    session.undo("ann", key(), last)
+    assert session.standing().labelled == 19
+    session.undo("ann", key(), last - 1, whole=True)
+    assert session.standing().labelled == 0
 
 
 def test_two_people_never_have_the_same_question_until_a_minute_is_over(opened):

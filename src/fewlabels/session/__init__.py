@@ -230,15 +230,15 @@ class Session:
 
         return self._write(key, events)
 
-    def undo(self, who: str, key: str, event: int | None = None) -> tuple[int, list[int]]:
-        """Take back this event of theirs, or all of their last request; the event's number, and the items concerned."""
+    def undo(self, who: str, key: str, event: int | None = None, *, whole: bool = False) -> tuple[int, list[int]]:
+        """Take back this event of theirs (`whole`: the request it was part of), or else their last request.
+
+        The number of the event that says so, and the items concerned.
+        """
         who = _check_text("a name", who)
 
         def events() -> list[Event]:
-            if event is None:
-                undone = self._ledger.last(who)
-            else:
-                undone = [e for e in [self._ledger.standing.get(event)] if e is not None and e.who == who]
+            undone = self._ledger.to_undo(who, event, whole)
             if not undone:
                 which = "nothing" if event is None else f"no answer {event}"
                 raise ConflictError(f"{who} has {which} to take back.")

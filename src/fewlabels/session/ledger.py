@@ -130,12 +130,16 @@ class Ledger:
         """The items of some events, each once, in their order."""
         return list(dict.fromkeys(event.item for event in events if event.item is not None))
 
-    def last(self, who: str) -> list[Event]:
-        """The events of this person's last request that still stand, the newest first; none where nothing stands."""
-        for event in reversed(self.standing.values()):
-            if event.who == who:
-                return [e for e in reversed(self.groups[event.key]) if e.id in self.standing]
-        return []
+    def to_undo(self, who: str, event: int | None, whole: bool) -> list[Event]:
+        """What of theirs stands and is to be taken back, the newest first; without a number, their last request."""
+        if event is None:
+            found = next((e for e in reversed(self.standing.values()) if e.who == who), None)
+            whole = True
+        else:
+            found = self.standing.get(event)
+        if found is None or found.who != who:
+            return []
+        return [e for e in reversed(self.groups[found.key]) if e.id in self.standing] if whole else [found]
 
     def _state(self, item: int) -> tuple[str | None, bool]:
         said = self.said.get(item)

@@ -141,10 +141,10 @@ def _answering(api: FastAPI, session: Session) -> None:
 
     @api.post("/api/undo")
     def undo(wish: shapes.Undo) -> shapes.Kept:
-        """Take back an answer of one's own, without `event` the last; its item is asked again."""
-        event, items = session.undo(wish.who, wish.key, wish.event)
-        if len(items) > 1:
-            return kept(event, then(wish.who, True))
+        """Take back an answer of one's own, without `event` the last request; a single item is asked again."""
+        event, items = session.undo(wish.who, wish.key, wish.event, whole=wish.whole)
+        if len(items) > 1 or not wish.next:
+            return kept(event, then(wish.who, wish.next))
         try:
             return kept(event, session.question(wish.who, items[0], reason="again"))
         except ConflictError:  # someone else is asked about it by now

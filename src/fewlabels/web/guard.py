@@ -83,7 +83,8 @@ class Guard:
 
         async def send_with_caution(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *HEADERS]
+                fresh = [(b"cache-control", b"no-cache")] if scope["path"].startswith("/static/") else []
+                message["headers"] = [*message["headers"], *HEADERS, *fresh]
             await send(message)
 
         headers = Headers(scope=scope)

@@ -209,6 +209,8 @@ class Undo(Shape):
     who: Who
     key: Key
     event: Annotated[int, Field(ge=1, le=2**53)] | None = Field(None, description="Which one; without it, the last.")
+    whole: bool = Field(False, description="With all that was said in the same request.")
+    next: bool = Field(True, description="Whether to be asked about the item again.")
 
 
 class AddClass(Shape):

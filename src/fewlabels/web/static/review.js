@@ -103,7 +103,7 @@ function label(ids, name) {
 }
 
 function takeBack(event) {
-  deliver("/api/undo", { who: state.person, event }, async (reply) => {
+  deliver("/api/undo", { who: state.person, event, whole: true, next: false }, async (reply) => {
     announce("Undone.");
     note(reply); // the question in the Label view stays what it was
     await open(list);

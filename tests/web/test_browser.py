@@ -233,7 +233,7 @@ def test_a_click_on_the_map_asks_about_that_item(tmp_path, visit):
                 break
         assert item(page) != asked
         assert box["width"] > 200
-        assert session._leases.item_of("me") == item(page)
+        assert session._desk.leases.item_of("me") == item(page)
 
 
 def test_in_review_a_wrong_one_is_relabelled_and_the_rest_accepted_at_once(digits, tmp_path, visit):

@@ -9,39 +9,27 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import groupby, islice
 from pathlib import Path
 
 import numpy as np
 
-from fewlabels.errors import FewlabelsError, LabelError, NodeError, QueryError, SettingError, nearest
+from fewlabels.errors import LabelError, NodeError, SettingError, nearest
 from fewlabels.foresight import Outcome
 from fewlabels.items import Items
-from fewlabels.learner import ActiveLearner
 from fewlabels.session import overview
-from fewlabels.session.leases import Leases
-from fewlabels.session.ledger import TABLE, Ledger, Said
+from fewlabels.session.desk import ConflictError, Desk, Question
+from fewlabels.session.ledger import TABLE, Said
 from fewlabels.session.mind import Mind, View
 from fewlabels.session.overview import Standing
 from fewlabels.store import Event, Store
 
+__all__ = ["ConflictError", "Question", "Session"]
+
 MOST_CLASSES = 200
 MOST_AT_ONCE = 1000
 LONGEST = {"a class": 100, "a name": 50}  # characters
-
-
-class ConflictError(FewlabelsError):
-    """What is asked contradicts the state: someone else is asked this now, or there is nothing to take back."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """An item put to one person, and why: chosen, requested, second opinion, again."""
-
-    item: int
-    reason: str
 
 
 class Session:
@@ -68,11 +56,10 @@ class Session:
         if overlap < 1:
             raise SettingError(f"overlap is {overlap}: each item is asked of at least 1 person.")
         self.items, self.strategy, self.target, self.overlap = items, strategy, target, overlap
-        self._ledger = Ledger()
-        self._leases = Leases(clock)
+        self._desk = Desk(items.names, overlap, clock)
+        self._ledger = self._desk.ledger
         self._standing: tuple[int, int, Standing] | None = None  # as of which version and number of requests
         self._writing = threading.Lock()  # one request writes at a time, in the order of the store
-        self._desk = threading.Lock()  # ledger and leases, held for moments
         self._mind = Mind(items.graph, strategy, seed)
         about = {"fingerprint": items.fingerprint, "title": items.title, "n_items": str(len(items.names))}
         self._store = Store(path, about)
@@ -89,7 +76,7 @@ class Session:
         said = time.monotonic()
         for _, group in groupby(events, key=lambda event: event.key):
             written = list(group)
-            change = self._ledger.take(written)
+            change = self._desk.take(written)
             self._mind.learn(change, self._ledger.classes, written[-1].id)
             if time.monotonic() - said > 2:
                 tell(f"Taking up the answers kept so far: {written[-1].id:,} of {events[-1].id:,}")
@@ -108,7 +95,7 @@ class Session:
             events += [Event("answer", TABLE, key, item=item, label=label) for item, label in items.known.items()]
         if events:
             written = self._store.append(events)
-            self._mind.learn(self._ledger.take(written), self._ledger.classes, written[-1].id)
+            self._mind.learn(self._desk.take(written), self._ledger.classes, written[-1].id)
 
     def close(self) -> None:
         self._mind.stop()
@@ -136,54 +123,15 @@ class Session:
         choice. None where nothing is left to ask them.
         """
         who = _check_text("a name", who)
-        if item is not None:
+        if item is None:
+            found = self._mind.choose(lambda learner: self._desk.choose(learner, who))
+        else:
             self.check_item(item)
-        found = self._mind.choose(lambda learner: self._chosen(learner, who, item, reason))
+            self.settle()
+            found = self._desk.request(who, item, reason)
         if found:
             self._mind.prepare(found.item)
         return found
-
-    def _chosen(self, learner: ActiveLearner, who: str, item: int | None, reason: str) -> Question | None:
-        with self._desk:
-            if item is not None:
-                if not self._leases.free_for(who, item):
-                    raise ConflictError(
-                        f"{self._leases.holder(item)} is asked about {self.items.names[item]!r} now: take another item."
-                    )
-                return self._lend(who, item, "again" if item in self._ledger.said else reason)
-            mine = self._leases.item_of(who)
-            if mine is not None and self._open_to(who, mine):
-                return self._lend(who, mine, "second opinion" if mine in self._ledger.said else "chosen")
-            second = next((k for k in self._half_answered() if self._open_to(who, k)), None)
-            if second is not None:
-                return self._lend(who, second, "second opinion")
-            without = [k for k in {*self._ledger.said, *self._leases.live()} if not self._open_to(who, k)]
-        try:
-            chosen = learner.query(without=without)
-        except QueryError:
-            return None
-        with self._desk:
-            return self._lend(who, chosen, "chosen")
-
-    def _open_to(self, who: str, item: int) -> bool:
-        """Whether this person may be asked about the item now."""
-        if not self._leases.free_for(who, item):
-            return False
-        said = self._ledger.said.get(item)
-        if said is None:
-            return True
-        if said.skip or said.decision or said.disputed or who in said.votes or who in said.unsure:
-            return False
-        return TABLE not in said.votes and len(said.votes) < self.overlap
-
-    def _half_answered(self) -> Iterator[int]:
-        """Items that have an answer and need one of another person, the oldest first."""
-        if self.overlap > 1:
-            yield from (item for item, said in self._ledger.said.items() if 0 < len(said.votes) < self.overlap)
-
-    def _lend(self, who: str, item: int, reason: str) -> Question:
-        self._leases.lend(who, item)
-        return Question(item, reason)
 
     # Answering
 
@@ -267,17 +215,14 @@ class Session:
             if before:
                 return before[-1].id
             written = self._store.append(events())
-            with self._desk:
-                change = self._ledger.take(written)
-                for item in self._ledger.items(written):
-                    self._leases.give_back(written[-1].who, item)
+            change = self._desk.take(written)
             self._mind.heed(change, self.classes, written[-1].id, self._prepare)
         return written[-1].id
 
     def _prepare(self) -> None:
         """Questions that people are reading: have what follows ready."""
-        with self._desk:
-            read = self._leases.live()
+        with self._desk.lock:
+            read = self._desk.leases.live()
         for item in read:
             self._mind.prepare(item)
 
@@ -288,7 +233,7 @@ class Session:
         self._mind.settle()
 
     def standing(self) -> Standing:
-        with self._desk:
+        with self._desk.lock:
             view, heard = self.view, len(self._ledger.groups)
             if self._standing is None or self._standing[:2] != (view.version, heard):
                 self._standing = view.version, heard, overview.standing(self._ledger, view, self.target)
@@ -299,7 +244,7 @@ class Session:
         return self._ledger.label(item)
 
     def labelled(self) -> list[int]:
-        with self._desk:
+        with self._desk.lock:
             return [item for item, said in self._ledger.said.items() if said.label is not None]
 
     def outcomes(self, item: int) -> list[Outcome]:
@@ -317,31 +262,31 @@ class Session:
     def doubtful(self, label: str) -> list[int]:
         """The items predicted as this class that nobody has labelled, the most doubtful first."""
         self._check_class(label)
-        with self._desk:
+        with self._desk.lock:
             return overview.doubtful(self._ledger, self.view, self._ledger.classes.index(label))
 
     def recent(self, most: int, who: str | None = None) -> list[Event]:
         """The last answers, skips and decisions of people that stand, the newest first."""
-        with self._desk:
+        with self._desk.lock:
             mine = (e for e in reversed(self._ledger.standing.values()) if e.who != TABLE and who in (None, e.who))
             return list(islice(mine, most))
 
     def aside(self) -> tuple[list[int], list[int]]:
         """The items someone is unsure of, and those skipped; without those that have a label by now."""
-        with self._desk:
+        with self._desk.lock:
             open_ = [(item, said) for item, said in self._ledger.said.items() if said.label is None]
             return [k for k, said in open_ if said.unsure], [k for k, said in open_ if said.skip]
 
     def disagreements(self) -> list[tuple[int, Said]]:
         """The items people answer differently, those without a decision first."""
-        with self._desk:
+        with self._desk.lock:
             found = [(item, said) for item, said in self._ledger.said.items() if said.disputed]
             return sorted(found, key=lambda pair: pair[1].decision is not None)
 
     def rows(self) -> list[dict[str, str | int | float | None]]:
         """Everything to take away: one row for every item (see `overview.rows`)."""
         self.settle()
-        with self._desk:
+        with self._desk.lock:
             return list(overview.rows(self.items, self._ledger, self.view))
 
     def check_item(self, item: int) -> None:

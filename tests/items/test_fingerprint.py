@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from fewlabels.graph import Graph
 from fewlabels.items.read import read_items
 
 TABLE = "id,t,u,label\n1,a b,x,p\n2,a c,y,\n3,b c,z,q\n"
@@ -56,3 +57,33 @@ def test_the_bytes_of_an_image_count_and_its_date_does_not(tmp_path):
     content[-1] ^= 1
     (tmp_path / "1.bmp").write_bytes(content)
     assert of(tmp_path, **options) != before
+
+
+def test_own_features_count(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE)
+    found = []
+    for column in ([1.0, 2.0, 4.0], [1.0, 2.0, 5.0]):
+        np.save(tmp_path / "f.npy", np.array(column)[:, None])
+        found.append(of(path, text="t", features=tmp_path / "f.npy"))
+    assert len({*found, of(path, text="t")}) == 3
+
+
+def test_edges_and_their_weights_count(tmp_path):
+    path = tmp_path / "e.csv"
+    found = set()
+    for weight, node in ((1, "c"), (2, "c"), (1, "d")):
+        path.write_text(f"source,target,weight\na,b,1\nb,{node},{weight}\n")
+        found.add(of(None, edges=path))
+    assert len(found) == 3
+
+
+def test_the_last_bits_of_a_distance_do_not_count(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("x\n1\n2\n4\n")
+    before = read_items(path)
+    exact = Graph.from_features
+    monkeypatch.setattr(Graph, "from_features", lambda X, k: Graph(exact(X, k).weights * (1 + 1e-15)))
+    on_another_processor = read_items(path)
+    assert on_another_processor.graph.fingerprint() != before.graph.fingerprint()
+    assert on_another_processor.fingerprint == before.fingerprint

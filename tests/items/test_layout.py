@@ -114,3 +114,8 @@ def test_places_belong_to_their_nodes_whichever_component_comes_first():
         box = places[island].min(axis=0), places[island].max(axis=0)
         inside = ((places >= box[0]) & (places <= box[1])).all(axis=1)
         assert sorted(np.flatnonzero(inside)) == sorted(island)
+
+
+def test_the_unit_of_the_weights_does_not_matter():
+    ties = AWKWARD["two components"].weights
+    assert (layout(Graph(ties * 2.0**20)) == layout(Graph(ties))).all()  # a power of two, so that no digit is lost

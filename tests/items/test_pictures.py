@@ -160,3 +160,10 @@ def test_thirty_answers_label_six_kinds_of_shapes_on_any_background():
         node = learner.query()
         learner.teach(node, int(truth[node]))
     assert (learner.predict() == truth).mean() > 0.9
+
+
+def test_features_tell_where_a_colour_is():
+    image = Image.new("RGB", (64, 64), (90, 150, 90))
+    image.paste((200, 40, 90), (4, 4, 24, 24))  # as light as the rest, so that outlines say nothing
+    mirrored = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    assert np.linalg.norm(image_features(image) - image_features(mirrored)) > 0.5

@@ -17,9 +17,10 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Shown:
-    """What is known of each item before there is a graph."""
+    """What is known of each item, and in words what its ties come from."""
 
     names: Sequence[str]
+    ties: str  # such as "10 nearest by text": with the contents, it determines the graph
     texts: Sequence[str] | None = None
     attributes: Sequence[Mapping[str, str]] | None = None
     pictures: Pictures | None = None
@@ -42,7 +43,7 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
         graph=graph,
         names=list(shown.names),
         position=layout(graph),
-        fingerprint=fingerprint(graph, shown),
+        fingerprint=fingerprint(shown),
         texts=shown.texts,
         attributes=shown.attributes,
         pictures=shown.pictures,
@@ -51,10 +52,15 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
     )
 
 
-def fingerprint(graph: Graph, shown: Shown) -> str:
-    """SHA-256 of all that answers depend on; not of the classes given, which may grow as people work."""
-    digest = hashlib.sha256(graph.fingerprint().encode())
+def fingerprint(shown: Shown) -> str:
+    """SHA-256 of all that answers depend on; not of the classes given, which may grow as people work.
+
+    A graph of nearest neighbours counts by what it is made from: the last bits of its weights depend on the processor
+    and on how many cores are free, and answers must open on another machine.
+    """
+    digest = hashlib.sha256()
     parts = {
+        "ties": shown.ties,
         "names": list(shown.names),
         "texts": shown.texts,
         "attributes": None if shown.attributes is None else [dict(row) for row in shown.attributes],

@@ -12,6 +12,7 @@ from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
 from fewlabels.kernels.reference import Floats, Ints
 
+NEIGHBORS = 7
 INK = 16  # the darkest value in the data
 SHARPNESS = 1.5
 SHOWN, THUMBNAIL = 256, 64  # pixels a side
@@ -22,15 +23,16 @@ def load() -> tuple[Graph, Ints, Floats]:
     from sklearn.datasets import load_digits
 
     data: Any = load_digits()
-    return Graph.from_features(data.data, n_neighbors=7), data.target.astype(np.int64), data.images
+    return Graph.from_features(data.data, n_neighbors=NEIGHBORS), data.target.astype(np.int64), data.images
 
 
 def digits_items(tell: Tell = lambda _: None) -> Items:
     """The digits without their labels, to try the page on."""
-    tell("Finding the 7 nearest neighbours of every digit")
+    tell(f"Finding the {NEIGHBORS} nearest neighbours of every digit")
     graph, _, images = load()
     shown = Shown(
         [f"digit {number}" for number in range(1, len(images) + 1)],
+        f"{NEIGHBORS} nearest by pixel",
         pictures=DigitPictures(images),
         contents=[image.astype("<f8").tobytes().hex() for image in images],
     )

@@ -27,7 +27,7 @@ def read_network(
         tell(f"{edges}: {warning.message}")
     nodes = [str(node) for node in named.names]
     if data is None:
-        return Graph(named.weights), Shown(nodes)
+        return Graph(named.weights), Shown(nodes, named.fingerprint())
     rows = read_rows(data, name, label)
     if rows.name is None:
         raise FileError(
@@ -53,6 +53,7 @@ def read_network(
     nothing: Mapping[str, str] = {}
     shown = Shown(
         every,
+        named.fingerprint(),
         attributes=[attributes[row_of[node]] if node in row_of else nothing for node in every],
         known={k: known[row_of[node]] for k, node in enumerate(every) if row_of.get(node, -1) in known},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -76,7 +77,9 @@ def _from_folder(folder: Path, features: Path | None, neighbors: int, tell: Tell
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
     seen = look_at(paths, features=X is None, in_table=False, tell=tell)
-    shown = Shown(names, pictures=ImageFiles(seen), contents=contents(seen))
+    shown = Shown(
+        names, _ties(min(neighbors, len(paths) - 1), "image", X), pictures=ImageFiles(seen), contents=contents(seen)
+    )
     return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
 
 
@@ -89,8 +92,12 @@ def _from_rows(
     if len(rows) < 2:
         raise FileError(f"{path} holds 1 row: give at least two items.")
     X = None if features is None else own_features(features, len(rows), "the rows of the table")
+    by = "text" if text is not None else "image" if image is not None else "number"
     plain = Shown(
-        rows.names(), attributes=rows.attributes([c for c in (text, image) if c is not None]), known=rows.known()
+        rows.names(),
+        _ties(min(neighbors, len(rows) - 1), by, X),
+        attributes=rows.attributes([c for c in (text, image) if c is not None]),
+        known=rows.known(),
     )
     if text is not None:
         texts = rows.texts(text, may_be_empty=True)
@@ -138,6 +145,12 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
 def _readable(name: str) -> str:
     """A file's name as text that can be sent, whatever bytes it is made of."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _ties(neighbors: int, by: str, own: Floats | None) -> str:
+    if own is not None:
+        by = hashlib.sha256(repr(own.shape).encode() + own.astype("<f8").tobytes()).hexdigest()
+    return f"{neighbors} nearest by {by}"
 
 
 def _tied(X: Floats, neighbors: int, tell: Tell) -> Graph:

@@ -373,12 +373,19 @@ def test_what_was_prepared_is_dropped_when_something_else_is_said():
     np.testing.assert_array_equal(ready.costs(), plain.costs())
 
 
+def guesses(learner):
+    """Predictions, with none where no label reaches."""
+    found = learner.predict()
+    found[learner.unreached] = "?"
+    return found
+
+
 def test_outcomes_are_what_teaching_each_answer_gives():
     graph = fl.Graph(in_pieces([14, 5, 1], np.random.default_rng(1)))
     ours = learner(graph, list("abc"))
     ours.teach([0, 5, 9], ["a", "b", "a"])
     for node in set(range(20)) - {0, 5, 9}:
-        before, chances = ours.predict(), ours.predict_proba()[node]
+        before, chances = guesses(ours), ours.predict_proba()[node]
         found = ours.outcomes(node)
         assert [o.label for o in found] == ["a", "b", "c"]
         np.testing.assert_allclose([o.chance for o in found], chances)
@@ -386,7 +393,7 @@ def test_outcomes_are_what_teaching_each_answer_gives():
             ours.teach(node, outcome.label)
             assert outcome.expected_error == pytest.approx(ours.expected_error(), abs=1e-12)
             others = np.arange(20) != node
-            assert outcome.changes == (ours.predict() != before)[others].sum()
+            assert outcome.changes == (guesses(ours) != before)[others].sum()
             ours.forget(node)
         gain = ours.expected_error() - sum(o.chance * o.expected_error for o in found)
         assert gain == pytest.approx(ours.gains()[node], abs=1e-9)

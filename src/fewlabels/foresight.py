@@ -15,7 +15,7 @@ class Outcome:
     label: Hashable
     chance: float  # that this is the answer
     expected_error: float  # after it
-    changes: int  # how many predictions of other nodes would be different
+    changes: int  # how many predictions of other nodes would be different, or be there at all
 
 
 class Foresight:

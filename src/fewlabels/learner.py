@@ -15,7 +15,7 @@ from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Field, make_field
 from fewlabels.foresight import Foresight, Outcome
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats
+from fewlabels.kernels.reference import Floats, Ints
 from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.settings import as_array, checked_classes, listed, seed_of, strength
@@ -212,11 +212,11 @@ class ActiveLearner:
             raise LabelError(f"node {node!r} is labelled {self._classes[self._labels[k]]!r}: its answer is known.")
         chances = two_step_marginals(self._field)[self._field.unlabelled == k][0]
         now = np.empty(self.graph.n_nodes, dtype=np.int64)
-        now[self._field.unlabelled] = largest(self._field.h)
+        now[self._field.unlabelled] = _guesses(self._field)
         found = []
         for c, label in enumerate(self._classes):
             after = self._foreseen(k).after(c)
-            changes = int((now[after.unlabelled] != largest(after.h)).sum())
+            changes = int((now[after.unlabelled] != _guesses(after)).sum())
             found.append(Outcome(label, float(chances[c]), expected_error(after), changes))
         return found
 
@@ -350,3 +350,8 @@ class ActiveLearner:
 def _several(node: Any) -> bool:
     """Whether this is a list of nodes; a tuple may be one node's name."""
     return isinstance(node, (list, range)) or getattr(node, "ndim", 0) > 0
+
+
+def _guesses(field: Field) -> Ints:
+    """(u,) class number predicted, -1 where no label reaches."""
+    return np.where(field.island < 0, largest(field.h), -1)

@@ -356,8 +356,10 @@ def test_a_prepared_answer_asks_what_an_unprepared_one_asks(strategy):
         node = plain.query()
         for label in ready.classes:
             ready.prepare(node, label)
+        foreseen = ready.upcoming(node)["abc"[step % 3]]
         for ours in (ready, plain):
             ours.teach(node, "abc"[step % 3])
+        assert foreseen == plain.query()
         np.testing.assert_allclose(ready.costs(), plain.costs(), atol=1e-9)
         assert ready.query() == plain.query()
 

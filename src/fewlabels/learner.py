@@ -171,15 +171,14 @@ class ActiveLearner:
                 f"{wanted} question(s) wanted and {left} node(s) left: {len(self._labels)} are labelled{skipped}. "
                 "Ask for fewer, or forget one."
             )
-        rng = np.random.default_rng([self._seed, len(self._events)])
+        rng = self._rng(len(self._events))
         chosen: list[int] = []
         supposed: list[int] = []  # nodes of the batch that the field takes as answered for now
         try:
             while True:
                 cost = self._at_nodes(cost_of(self._strategy, self._field)) if chosen else self.costs()
                 cost[others] = np.nan
-                askable = np.flatnonzero(~np.isnan(cost))
-                chosen.append(lowest(cost[askable], askable, rng))
+                chosen.append(self._lowest(cost, rng))
                 if len(chosen) == wanted:
                     break
                 place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
@@ -229,6 +228,15 @@ class ActiveLearner:
         if k not in self._labels and (k, c) not in self._prepared:
             after = self._foreseen(k).after(c)
             self._prepared[k, c] = self._at_nodes(cost_of(self._strategy, after), after)
+
+    def upcoming(self, node: Hashable) -> dict[Hashable, Any]:
+        """{label: the node to ask next, were it the answer to this node}, for the answers that were prepared."""
+        k = self.graph.position(node)
+        return {
+            self._classes[c]: self.graph.names[self._lowest(cost, self._rng(len(self._events) + 1))]
+            for (asked, c), cost in self._prepared.items()
+            if asked == k and not np.isnan(cost).all()
+        }
 
     def predict(self) -> NDArray[Any]:
         """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
@@ -293,6 +301,15 @@ class ActiveLearner:
 
     def __repr__(self) -> str:
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._labels)} labelled)"
+
+    def _rng(self, n_events: int) -> np.random.Generator:
+        """Draws the question that follows this many events."""
+        return np.random.default_rng([self._seed, n_events])
+
+    def _lowest(self, cost: Floats, rng: np.random.Generator) -> int:
+        """The node with the lowest of (n,) costs, NaN where it must not be asked; ties are drawn."""
+        askable = np.flatnonzero(~np.isnan(cost))
+        return lowest(cost[askable], askable, rng)
 
     def _askable(self, k: int) -> bool:
         return k not in self._labels and k not in self._skipped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class DigitPictures:
 
     def __init__(self, images: Floats) -> None:
         self._images = images  # (n, 8, 8)
+        self._drawn = lru_cache(4096)(self._draw)  # some 10 kB each
 
     def full(self, item: int) -> tuple[bytes, str]:
         return self._drawn(item, SHOWN), "image/png"
@@ -51,7 +53,7 @@ class DigitPictures:
     def thumbnail(self, item: int) -> tuple[bytes, str]:
         return self._drawn(item, THUMBNAIL), "image/png"
 
-    def _drawn(self, item: int, side: int) -> bytes:
+    def _draw(self, item: int, side: int) -> bytes:
         from PIL import Image
 
         from fewlabels.items.pictures import encoded

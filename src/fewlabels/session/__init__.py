@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from itertools import groupby, islice
 from pathlib import Path
 
@@ -251,6 +252,11 @@ class Session:
         """What each answer to this item would change, in the order of the classes."""
         self.check_item(item)
         return self._mind.explain(item)
+
+    def upcoming(self, item: int) -> Future[list[int]]:
+        """The items that may be asked after this one, when that has been worked out."""
+        self.check_item(item)
+        return self._mind.upcoming(item)
 
     def neighbours(self, item: int, most: int = 12) -> list[tuple[int, float]]:
         """The items tied to this one and the weights of the ties, the strongest first."""

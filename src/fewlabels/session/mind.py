@@ -123,6 +123,10 @@ class Mind:
         for c in np.argsort(-self.view.chance[item], kind="stable"):
             self._put(SPARE, partial(self._prepare, item, int(c), version))
 
+    def upcoming(self, item: int) -> Future[list[int]]:
+        """The items that may be asked after this one, once all that was put off to spare time is done."""
+        return self._put(SPARE, lambda: list(dict.fromkeys(self._learner.upcoming(item).values())))
+
     def _prepare(self, item: int, c: int, version: int) -> None:
         if version == self.view.version and self._roomy():
             self._learner.prepare(item, c)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -110,6 +111,12 @@ def _asking(api: FastAPI, session: Session) -> None:
     def why(item: int) -> shapes.Why:
         """What asking about this item promises, what each answer would change, and its neighbours."""
         return present.why(session, item)
+
+    @api.get("/api/items/{item}/upcoming")
+    async def upcoming(item: int) -> shapes.Upcoming:
+        """What may be asked after this item, sent when it is known: the page fetches the pictures ahead."""
+        found = await asyncio.wrap_future(session.upcoming(item))
+        return shapes.Upcoming(items=[present.item(session, k, brief=True) for k in found])
 
 
 def _answering(api: FastAPI, session: Session) -> None:

@@ -115,6 +115,12 @@ class Why(Shape):
     neighbours: list[Neighbour]
 
 
+class Upcoming(Shape):
+    items: list[Item] = Field(
+        description="One for each answer that was foreseen; fewer where answers lead to the same."
+    )
+
+
 class Map(Shape):
     positions: list[float] = Field(description="x and y of every item in turn, each from 0 to 1.")
 

@@ -4,6 +4,7 @@ import { $ } from "./dom.js";
 import { get } from "./api.js";
 import { hideBanner, showBanner, startBanner } from "./announce.js";
 import { set, state } from "./state.js";
+import { startAhead } from "./ahead.js";
 import { accept, answer, ask, startAnswering } from "./answering.js";
 import { startClasses } from "./classes.js";
 import { startDisagreements } from "./disagreements.js";
@@ -32,6 +33,7 @@ function wire() {
   startAnswering();
   startStanding();
   startWhy(askAbout);
+  startAhead();
   startRecent();
   startReview();
   startDisagreements();

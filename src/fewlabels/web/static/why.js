@@ -11,6 +11,7 @@ const shownOutcomes = 10;
 
 function sentence(why) {
   if (why.gain === null || why.gain === undefined) return "Nothing is known around it yet, so any answer helps.";
+  if (why.gain <= 0) return "Your answer may show that other items are less certain than they seem.";
   const items = why.gain * state.session.n_items;
   const fewer = items >= 1 ? ` (${count(Math.round(items))} fewer wrong)` : "";
   const after = fine(why.expected_error - why.gain);

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from fewlabels import __version__
-from fewlabels.errors import FewlabelsError, NodeError
+from fewlabels.errors import FewlabelsError, FileError, NodeError
 from fewlabels.session import ConflictError, Question, Session
 from fewlabels.store import StoreError, StoreFullError
 from fewlabels.web import present, shapes
@@ -29,6 +29,7 @@ STATUS: list[tuple[type[Exception], int]] = [  # the first that fits
     (StoreFullError, 507),
     (StoreError, 503),
     (NodeError, 404),
+    (FileError, 404),  # a picture that is no longer where it was
     (ConflictError, 409),
     (FewlabelsError, 422),
 ]

@@ -1,7 +1,8 @@
 """Small items, and real server processes of them that start within a blink, to be killed.
 
 `python serving.py PORT STORE` imports everything once and then forks a server for every line it reads; a second line
-waits for that server's end. Numba's layer of threads must be one that survives a fork, which OpenMP does not.
+waits for that server's end. Numba's layer of threads must be one that survives a fork, which OpenMP's does not; one
+thread does, as threads that wait for each other on a busy machine take twelve times as long over so few items.
 """
 
 import http.client
@@ -44,7 +45,12 @@ class Servers:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NUMBA_THREADING_LAYER": "forksafe"},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "NUMBA_THREADING_LAYER": "forksafe",
+                "NUMBA_NUM_THREADS": "1",
+            },
         )
 
     def start(self):

@@ -124,7 +124,8 @@ class Ledger:
 
     def label(self, item: int) -> str | None:
         """The label of an item, given by people or with the data."""
-        return self.said[item].label if item in self.said else None
+        said = self.said.get(item)  # once: an undo may be under way in another thread
+        return said.label if said else None
 
     def items(self, events: Iterable[Event]) -> list[int]:
         """The items of some events, each once, in their order."""
@@ -143,6 +144,10 @@ class Ledger:
 
     def _tell_again(self, item: int) -> None:
         """What is left of what was said, after an event was taken back."""
-        self.said.pop(item, None)
+        left = Said()
         for event in self._of[item]:
-            self.said.setdefault(item, Said()).take(event)
+            left.take(event)
+        if self._of[item]:
+            self.said[item] = left
+        else:
+            self.said.pop(item, None)

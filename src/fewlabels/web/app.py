@@ -32,6 +32,7 @@ STATUS: list[tuple[type[Exception], int]] = [  # the first that fits
     (FewlabelsError, 422),
 ]
 MEANING = {
+    400: "The body cannot be read",
     401: "No token, or a wrong one",
     403: "Asked under a foreign name, or by a foreign page",
     404: "There is no such item",
@@ -81,6 +82,10 @@ def _refuse_in_sentences(api: FastAPI) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
         return JSONResponse({"detail": f"{where}: {first['msg']}."}, 422)
+
+    @api.exception_handler(Exception)  # it is also written to the terminal, with all there is to know
+    async def broken(request: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": "Something is wrong in fewlabels itself: its terminal says what."}, 500)
 
     @api.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> JSONResponse:

@@ -12,16 +12,20 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import uvicorn
 from graphs import random_weights
 
 from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.session import Session
-from fewlabels.web.serve import Place, serve
+from fewlabels.web.app import make_app
+from fewlabels.web.serve import Place, find_place, serve
 
 CLASSES = ("cat", "dog", "eel")
 
@@ -81,6 +85,22 @@ class Servers:
     def close(self):
         self._nursery.communicate(timeout=30)
         self._reserved.close()
+
+
+@contextmanager
+def page_of(session, **options):
+    """A server thread of the session's page; its port."""
+    place = find_place(port=0)
+    app = make_app(session, **options)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place.socket]})
+    thread.start()
+    try:
+        yield place.port
+    finally:
+        server.should_exit = True
+        thread.join()
+        place.socket.close()
 
 
 def _bound(port):

@@ -80,6 +80,8 @@ def _refuse_in_sentences(api: FastAPI) -> None:
     @api.exception_handler(RequestValidationError)
     async def not_understood(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            return JSONResponse({"detail": f"the body is no JSON: {first['ctx']['error']}."}, 422)
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
         return JSONResponse({"detail": f"{where}: {first['msg']}."}, 422)
 

@@ -29,9 +29,9 @@ READS = {  # how often, in parts
     "recent": 10,
     "predictions": 8,
     "review": 8,
-    "why": 4,
+    "why": 0.25,  # about one a second
 }
-WORKERS = 64  # connections kept open
+WORKERS = 256  # connections kept open
 
 
 class Load:

@@ -20,6 +20,7 @@ class Said:
     skip: Event | None = None
     decision: Event | None = None
     source: Event | None = None  # the event that gives the item its label
+    disputed: bool = False  # whether people gave different answers
 
     def take(self, event: Event) -> None:
         if event.do == "skip":
@@ -35,6 +36,7 @@ class Said:
             else:
                 self.votes[event.who] = event
         self.source = self._source()
+        self.disputed = len({vote.label for vote in self.by_people.values()}) > 1
 
     @property
     def by_people(self) -> dict[str, Event]:
@@ -56,11 +58,6 @@ class Said:
     @property
     def label(self) -> str | None:
         return self.source.label if self.source else None
-
-    @property
-    def disputed(self) -> bool:
-        """Whether people gave different answers."""
-        return len({vote.label for vote in self.by_people.values()}) > 1
 
 
 @dataclass(frozen=True)

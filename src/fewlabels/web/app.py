@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -45,6 +46,7 @@ MEANING = {
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": shapes.Problem, "description": meaning} for status, meaning in MEANING.items()
 }
+DRAWING = 4  # pictures read or drawn at once
 DAY = "private, max-age=86400"
 
 
@@ -177,6 +179,8 @@ def _answering(api: FastAPI, session: Session) -> None:
 
 
 def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
+    drawing = CapacityLimiter(DRAWING)  # threads of their own: all others may be waiting for the learner
+
     @api.get("/api/session")
     async def about() -> shapes.About:
         """What is labelled, by whom, and into which classes."""
@@ -216,14 +220,14 @@ def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None
         return present.item(session, item)
 
     @api.get("/api/items/{item}/image", response_class=Response)
-    def image(item: int) -> Response:
+    async def image(item: int) -> Response:
         """The picture of an item."""
-        return _picture(session, item, "full")
+        return await to_thread.run_sync(_picture, session, item, "full", limiter=drawing)
 
     @api.get("/api/items/{item}/thumbnail", response_class=Response)
-    def thumbnail(item: int) -> Response:
+    async def thumbnail(item: int) -> Response:
         """A small picture of an item."""
-        return _picture(session, item, "thumbnail")
+        return await to_thread.run_sync(_picture, session, item, "thumbnail", limiter=drawing)
 
 
 def _picture(session: Session, item: int, size: str) -> Response:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import random
+import resource
 import signal
 import socket
 import sqlite3
@@ -159,6 +160,8 @@ def main():
             server.wait(30)
         lost = missing(store, run.kept)
     print(f"{options.rate:g} requests/s for {options.seconds:g} s; load average {os.getloadavg()[0]:.1f}")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"server: {used.ru_utime + used.ru_stime:.1f} s of CPU, its start included")
     print(f"generator: {busy:.1f} s of CPU, sent late by p99 {np.percentile(run.late, 99) * 1000:.1f} ms")
     print(f"{'':14} {'n':>6}  {'p50':>8} {'p95':>8} {'p99':>8} {'max':>8}  ms")
     for kind, seconds in sorted(run.times.items()):

@@ -90,7 +90,7 @@ def test_a_later_format_is_refused(path):
     with sqlite3.connect(path) as db:
         db.execute("UPDATE about SET value = '9' WHERE name = 'format'")
     db.close()
-    with pytest.raises(FileError, match="of format '9'.*upgrade"):
+    with pytest.raises(FileError, match=r"of format '9'.*upgrade"):
         Store(path, ABOUT)
 
 
@@ -113,7 +113,7 @@ def test_a_full_disk_is_said_and_the_store_goes_on_once_there_is_room(store):
     store.append(answers("key-0001"))
     (pages,) = store._db.execute("PRAGMA page_count").fetchone()
     store._db.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(StoreFullError, match="is full. Make room"):
+    with pytest.raises(StoreFullError, match=r"is full. Make room"):
         store.append(answers("key-0002", 50, label="x" * 1000))
     assert keys(store) == ["key-0001"]
     store._db.execute("PRAGMA max_page_count = 1000000")
@@ -164,7 +164,7 @@ def test_a_store_is_opened_once_in_one_process_too(store, path):
 
 def test_a_file_that_is_no_database_is_refused_and_left_alone(path):
     path.write_text("name,label\n" * 1000)
-    with pytest.raises(FileError, match="file is not a database.*--store"):
+    with pytest.raises(FileError, match=r"file is not a database.*--store"):
         Store(path, ABOUT)
     assert path.read_text() == "name,label\n" * 1000
 

@@ -76,14 +76,15 @@ class Store:
         self._held = _hold(self.path)
         try:
             self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.Error as error:
+            self._held.close()
+            raise _unfit(path, error) from None
+        try:
             self._db.execute("PRAGMA synchronous = FULL")
             self._begin(about)
         except sqlite3.Error as error:
-            self._held.close()
-            raise FileError(
-                f"cannot keep answers in {path}: {error}. Choose another file with --store, or move this one away."
-            ) from None
+            self.close()
+            raise _unfit(path, error) from None
         except FileError:
             self.close()
             raise
@@ -91,6 +92,12 @@ class Store:
     def _begin(self, about: dict[str, str]) -> None:
         """Make the tables of a new file, or check that an old one is a store of the same data."""
         tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and not {"about", "events"} <= tables:
+            raise FileError(
+                f"{self.path} is a database of something else (tables {', '.join(sorted(tables))}): "
+                "choose another file with --store."
+            )
+        self._db.execute("PRAGMA journal_mode = WAL")  # not before: it changes the file
         if not tables:
             begun = {"format": FORMAT, "begun": _now(), **about}
             with _transaction(self._db):
@@ -98,11 +105,6 @@ class Store:
                     if statement.strip():
                         self._db.execute(statement)
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", begun.items())
-        elif not {"about", "events"} <= tables:
-            raise FileError(
-                f"{self.path} is a database of something else (tables {', '.join(sorted(tables))}): "
-                "choose another file with --store."
-            )
         found = dict(self._db.execute("SELECT name, value FROM about"))
         if found.get("format") != FORMAT:
             raise FileError(
@@ -164,17 +166,26 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _hold(path: Path) -> sqlite3.Connection:
     """Keep other processes from opening the same store: a lock that the system lets go of however this one ends."""
     lock = path.with_name(path.name + ".lock")
+    held = None
     try:
         held = sqlite3.connect(lock, timeout=0, isolation_level=None, check_same_thread=False)
         held.execute("PRAGMA journal_mode = OFF")
         held.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
+        if held:
+            held.close()
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             raise FileError(
                 f"{path} is open in another fewlabels: go to its page, stop it there, or give another --store."
             ) from None
         raise FileError(f"cannot keep answers in {path}: {error}. Choose another file with --store.") from None
     return held
+
+
+def _unfit(path: str | os.PathLike[str], error: sqlite3.Error) -> FileError:
+    return FileError(
+        f"cannot keep answers in {path}: {error}. Choose another file with --store, or move this one away."
+    )
 
 
 def _now() -> str:

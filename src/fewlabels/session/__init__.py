@@ -150,14 +150,16 @@ class Session:
             self._check_class(label)
         if len({item for item, _ in answers}) < len(answers):
             raise LabelError("an item is there twice: give one answer for each.")
-        return self._write(key, lambda: [Event("answer", who, key, item=item, label=label) for item, label in answers])
+        events = [Event("answer", who, key, item=item, label=label) for item, label in answers]
+        return self._write(key, events[0], lambda: events)
 
     def decide(self, who: str, item: int, label: str, key: str) -> int:
         """Settle what an item is, whatever was answered."""
         who = _check_text("a name", who)
         self.check_item(item)
         self._check_class(label)
-        return self._write(key, lambda: [Event("decide", who, key, item=item, label=label)])
+        event = Event("decide", who, key, item=item, label=label)
+        return self._write(key, event, lambda: [event])
 
     def skip(self, who: str, item: int, key: str) -> int:
         """Nobody is asked about this item again."""
@@ -175,9 +177,10 @@ class Session:
             label = self._ledger.label(item)
             if do == "skip" and label is not None:
                 raise ConflictError(f"{self.items.names[item]!r} is labelled {label!r}: there is no question to skip.")
-            return [Event(do, who, key, item=item)]
+            return [event]
 
-        return self._write(key, events)
+        event = Event(do, who, key, item=item)
+        return self._write(key, event, events)
 
     def undo(self, who: str, key: str, event: int | None = None, *, whole: bool = False) -> tuple[int, list[int]]:
         """Take back this event of theirs (`whole`: the request it was part of), or else their last request.
@@ -193,7 +196,7 @@ class Session:
                 raise ConflictError(f"{who} has {which} to take back.")
             return [Event("undo", who, key, item=e.item, undone=e.id) for e in undone]
 
-        number = self._write(key, events)
+        number = self._write(key, Event("undo", who, key, undone=event), events)
         return number, self._ledger.items(self._ledger.groups[key])
 
     def add_class(self, who: str, label: str, key: str) -> int:
@@ -205,15 +208,21 @@ class Session:
             if label in self._ledger.classes:
                 raise ConflictError(f"there is a class {label!r} already: choose another name.")
             _check_number_of_classes(len(self._ledger.classes) + 1)
-            return [Event("class", who, key, label=label)]
+            return [event]
 
-        return self._write(key, events)
+        event = Event("class", who, key, label=label)
+        return self._write(key, event, events)
 
-    def _write(self, key: str, events: Callable[[], list[Event]]) -> int:
-        """Store the events of a request, then let ledger and mind know; a key heard before changes nothing."""
+    def _write(self, key: str, first: Event, events: Callable[[], list[Event]]) -> int:
+        """Store the events of a request, then let ledger and mind know; a key heard before changes nothing.
+
+        `first` is the first of the events, as far as it is known: by it the same request is told from another one.
+        """
         with self._writing:
             before = self._ledger.groups.get(key)
             if before:
+                if not _same_request(before[0], first):
+                    raise ConflictError(f"the key {key!r} was used for another request: take a fresh one for each.")
                 return before[-1].id
             written = self._store.append(events())
             change = self._desk.take(written)
@@ -304,6 +313,15 @@ class Session:
         if label not in self._ledger.classes:
             known = self._ledger.classes
             raise LabelError(f"there is no class {label!r} yet: add it first.{nearest(label, known)}")
+
+
+def _same_request(written: Event, first: Event) -> bool:
+    """Whether this may be the first event of the request; what an undo takes back may have been left open."""
+    if (written.do, written.who) != (first.do, first.who):
+        return False
+    if first.do == "undo":
+        return first.undone in (None, written.undone)
+    return (written.item, written.label) == (first.item, first.label)
 
 
 def _check_text(what: str, text: str) -> str:

@@ -20,6 +20,7 @@ class Said:
     skip: Event | None = None
     decision: Event | None = None
     source: Event | None = None  # the event that gives the item its label
+    disputed: bool = False  # whether people gave different answers
 
     def take(self, event: Event) -> None:
         if event.do == "skip":
@@ -35,6 +36,7 @@ class Said:
             else:
                 self.votes[event.who] = event
         self.source = self._source()
+        self.disputed = len({vote.label for vote in self.by_people.values()}) > 1
 
     @property
     def by_people(self) -> dict[str, Event]:
@@ -56,11 +58,6 @@ class Said:
     @property
     def label(self) -> str | None:
         return self.source.label if self.source else None
-
-    @property
-    def disputed(self) -> bool:
-        """Whether people gave different answers."""
-        return len({vote.label for vote in self.by_people.values()}) > 1
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,8 @@ class Ledger:
 
     def label(self, item: int) -> str | None:
         """The label of an item, given by people or with the data."""
-        return self.said[item].label if item in self.said else None
+        said = self.said.get(item)  # once: an undo may be under way in another thread
+        return said.label if said else None
 
     def items(self, events: Iterable[Event]) -> list[int]:
         """The items of some events, each once, in their order."""
@@ -147,6 +145,10 @@ class Ledger:
 
     def _tell_again(self, item: int) -> None:
         """What is left of what was said, after an event was taken back."""
-        self.said.pop(item, None)
+        left = Said()
         for event in self._of[item]:
-            self.said.setdefault(item, Said()).take(event)
+            left.take(event)
+        if self._of[item]:
+            self.said[item] = left
+        else:
+            self.said.pop(item, None)

@@ -65,6 +65,7 @@ class Mind:
         self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
         self._turn = itertools.count()
         self._broken: BaseException | None = None
+        self._stopped = False
         self.view = self._look(0, [])
         self._thread = threading.Thread(target=self._work, name="fewlabels-mind", daemon=True)
 
@@ -75,6 +76,7 @@ class Mind:
         """Finish the job at hand and leave the rest; whoever waits for it is told."""
         self._put(STOP, lambda: None)
         self._thread.join()
+        self._stopped = True
         while not self._jobs.empty():
             self._jobs.get()[-1].cancel()
 
@@ -156,6 +158,8 @@ class Mind:
     def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:
         done: Future[T] = Future()
         self._jobs.put((rank, next(self._turn), job, done))
+        if self._stopped:  # nobody will do it: whoever waits would wait for ever
+            done.cancel()
         return done
 
     def _work(self) -> None:

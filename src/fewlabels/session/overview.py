@@ -43,16 +43,17 @@ def standing(ledger: Ledger, view: View, target: float) -> Standing:
     """How far we are. While a class has not been heard the expected error is too hopeful to say when to stop."""
     labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
     shared = []
+    heard: set[str] = set()
     for said in ledger.said.values():
         label = said.label
         labelled += label is not None
         skipped += label is None and said.skip is not None
         unsure += label is None and bool(said.unsure)
         open_disputes += said.disputed and said.decision is None
-        votes = said.by_people
-        if len(votes) > 1:
+        if label is not None:
+            heard.add(label)
+        if len(said.votes) > 1 and len(votes := said.by_people) > 1:
             shared.append({who: str(vote.label) for who, vote in votes.items()})
-    heard = {said.label for said in ledger.said.values()} - {None}
     early = len(heard) < view.n_classes and labelled < EARLY * view.n_classes
     settled = view.n_classes > 1 and not early
     people = Counter(e.who for e in ledger.standing.values() if e.do in ("answer", "decide") and e.who != TABLE)

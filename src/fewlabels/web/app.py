@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -34,6 +35,7 @@ STATUS: list[tuple[type[Exception], int]] = [  # the first that fits
     (FewlabelsError, 422),
 ]
 MEANING = {
+    400: "The body cannot be read",
     401: "No token, or a wrong one",
     403: "Asked under a foreign name, or by a foreign page",
     404: "There is no such item",
@@ -46,6 +48,7 @@ MEANING = {
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": shapes.Problem, "description": meaning} for status, meaning in MEANING.items()
 }
+DRAWING = 4  # pictures read or drawn at once
 DAY = "private, max-age=86400"
 
 
@@ -81,8 +84,14 @@ def _refuse_in_sentences(api: FastAPI) -> None:
     @api.exception_handler(RequestValidationError)
     async def not_understood(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            return JSONResponse({"detail": f"the body is no JSON: {first['ctx']['error']}."}, 422)
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
         return JSONResponse({"detail": f"{where}: {first['msg']}."}, 422)
+
+    @api.exception_handler(Exception)  # it is also written to the terminal, with all there is to know
+    async def broken(request: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": "Something is wrong in fewlabels itself: its terminal says what."}, 500)
 
     @api.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> JSONResponse:
@@ -178,6 +187,8 @@ def _answering(api: FastAPI, session: Session) -> None:
 
 
 def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
+    drawing = CapacityLimiter(DRAWING)  # threads of their own: all others may be waiting for the learner
+
     @api.get("/api/session")
     async def about() -> shapes.About:
         """What is labelled, by whom, and into which classes."""
@@ -217,14 +228,14 @@ def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None
         return present.item(session, item)
 
     @api.get("/api/items/{item}/image", response_class=Response)
-    def image(item: int) -> Response:
+    async def image(item: int) -> Response:
         """The picture of an item."""
-        return _picture(session, item, "full")
+        return await to_thread.run_sync(_picture, session, item, "full", limiter=drawing)
 
     @api.get("/api/items/{item}/thumbnail", response_class=Response)
-    def thumbnail(item: int) -> Response:
+    async def thumbnail(item: int) -> Response:
         """A small picture of an item."""
-        return _picture(session, item, "thumbnail")
+        return await to_thread.run_sync(_picture, session, item, "thumbnail", limiter=drawing)
 
 
 def _picture(session: Session, item: int, size: str) -> Response:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hmac
 import json
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 2**20  # bytes
+DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending hears no refusal
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "
@@ -21,10 +23,6 @@ HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]  # fmt: skip
-
-
-class TooLargeError(Exception):
-    """The body of a request is beyond what is taken."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +42,7 @@ class Rules:
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             shown.append(credentials.strip())
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            found = None
-        if found:
-            shown.append(found.value)
+        shown.append(cookie_parser(headers.get("cookie", "")).get(self.cookie, ""))
         return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in shown)
 
     def refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
@@ -58,14 +51,14 @@ class Rules:
         if self.token is None and _name(host) not in LOOPBACK:
             return 403, f"This server answers to localhost, not to {host!r}: open it as http://localhost."
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _place(origin) != host:
             return 403, f"The request comes from the page {origin!r}: only this server's own page may send it."
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
             return 403, "The request comes from another site's page: only this server's own page may send it."
         if not self.lets_in(headers, scope["query_string"]) and not scope["path"].startswith("/static/"):
             return 401, "This page needs its token: open the address that was printed where fewlabels was started."
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > LARGEST_BODY:
+        if not (length.isascii() and length.isdigit()) or int(length) > LARGEST_BODY:
             return 413, f"The request has {length} bytes: {LARGEST_BODY:,} is the most."
         return None
 
@@ -90,6 +83,8 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self._rules.refusal(scope, headers)
         if refusal:
+            if refusal[0] == 413:
+                await _drain(receive)
             as_page = refusal[0] == 401 and scope["path"] == "/" and scope["method"] == "GET"
             await self._refuse(send_with_caution, *refusal, page=self._sign_in if as_page else None)
             return
@@ -100,20 +95,33 @@ class Guard:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > LARGEST_BODY:
-                raise TooLargeError
+                await _drain(receive)
+                raise HTTPException(413, f"more than {LARGEST_BODY:,} bytes, which is the most")
             return message
 
-        try:
-            await self._app(scope, receive_within_limits, send_with_caution)
-        except TooLargeError:
-            sentence = f"The request has more than {LARGEST_BODY:,} bytes, which is the most."
-            await self._refuse(send_with_caution, 413, sentence)
+        await self._app(scope, receive_within_limits, send_with_caution)
 
     async def _refuse(self, send: Send, status: int, sentence: str, page: str | None = None) -> None:
         kind, text = (b"text/html; charset=utf-8", page) if page else (b"application/json", _problem(sentence))
         headers = [(b"content-type", kind), (b"connection", b"close")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": text.encode()})
+
+
+async def _drain(receive: Receive) -> None:
+    taken, more = 0, True
+    while more and taken < DRAINED:
+        message = await receive()
+        taken += len(message.get("body", b""))
+        more = message.get("more_body", False)
+
+
+def _place(origin: str) -> str:
+    """Host and port of an origin."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def _name(host: str) -> str:

@@ -7,6 +7,7 @@ import errno
 import getpass
 import secrets
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from fewlabels.web.app import make_app
 from fewlabels.web.guard import LOOPBACK, Rules
 
 PORT = 8765
+SWITCH = 0.001  # seconds the learner's thread may keep the interpreter from a reader; Python's own 5 ms add up
 TRIES = 20  # ports after the usual one, where it is taken
 
 
@@ -75,6 +77,7 @@ def serve(session: Session, place: Place, *, browser: bool = False, started: Cal
         app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
     )
     server = _Server(config, lambda: _begun(started, place.url if browser else None))
+    sys.setswitchinterval(SWITCH)
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[place.socket])
     session.close()

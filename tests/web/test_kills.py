@@ -1,0 +1,231 @@
+"""A server killed at any moment loses no answer it confirmed, and starts again in the same state."""
+
+import csv
+import http.client
+import io
+import json
+import random
+import shutil
+import sqlite3
+import threading
+import time
+from itertools import groupby
+
+import numba
+import pytest
+from serving import CLASSES, Servers, small_items
+
+from fewlabels.session import Session
+from fewlabels.store import Event
+from fewlabels.web import present
+
+KILLS, CLIENTS, MOST_CLASSES = 100, 4, 9
+SEED = 5
+
+
+class Client(threading.Thread):
+    """Posts one request after another. When the server dies it reports, waits, and sends the unanswered one again."""
+
+    def __init__(self, name, port, seed):
+        super().__init__(daemon=True)
+        self.who, self.port, self.rng = name, port, random.Random(seed)
+        self.sent, self.kept, self.refused = {}, {}, set()  # by key: request, number of its event; keys refused
+        self.go, self.down, self.over = threading.Event(), threading.Event(), False
+        self.problem = None
+
+    def run(self):
+        try:
+            self._work()
+        except BaseException as error:  # reported by the test, not by this thread
+            self.problem = error
+        self.down.set()
+
+    def _work(self):
+        request = None
+        while True:
+            self.go.wait()
+            self.go.clear()
+            if self.over:
+                return
+            line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            try:
+                while True:
+                    request = request or self._next()
+                    self._post(line, *request)
+                    request = None
+            except (OSError, http.client.HTTPException):
+                line.close()
+                self.down.set()
+
+    def _post(self, line, path, body):
+        line.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+        reply = line.getresponse()
+        text = reply.read()
+        if reply.status == 200:
+            self.kept[body["key"]] = json.loads(text).get("event")  # a new class is confirmed without a number
+        else:
+            assert reply.status == 409, (path, body, reply.status, text)
+            self.refused.add(body["key"])
+
+    def _next(self):
+        """A random request and its key; the same seed makes the same requests."""
+        rng, body = self.rng, {"who": self.who, "key": f"{self.who}-{len(self.sent):06}"}
+        item, label, then = rng.randrange(60), rng.choice(CLASSES), rng.random() < 0.3
+        path, more = rng.choices(
+            [
+                ("/api/answers", {"item": item, "label": label, "next": then}),
+                ("/api/skips", {"item": item, "unsure": rng.random() < 0.5, "next": then}),
+                ("/api/undo", {}),
+                ("/api/classes", {"name": f"class {rng.randrange(MOST_CLASSES)}"}),
+                ("/api/accept", {"answers": [{"item": k, "label": label} for k in rng.sample(range(60), 3)]}),
+                ("/api/decisions", {"item": item, "label": label}),
+            ],
+            weights=[10, 3, 4, 1, 1, 1],
+        )[0]
+        self.sent[body["key"]] = path, body | more
+        return self.sent[body["key"]]
+
+
+def expected(path, body):
+    """The events a request leaves, but for an undo, where it depends on what there was."""
+    who, key = body["who"], body["key"]
+    return {
+        "/api/answers": lambda: [Event("answer", who, key, body["item"], body["label"])],
+        "/api/skips": lambda: [Event("unsure" if body["unsure"] else "skip", who, key, body["item"])],
+        "/api/classes": lambda: [Event("class", who, key, label=body["name"])],
+        "/api/accept": lambda: [Event("answer", who, key, a["item"], a["label"]) for a in body["answers"]],
+        "/api/decisions": lambda: [Event("decide", who, key, body["item"], body["label"])],
+    }[path]()
+
+
+def check_kept(store, clients):
+    """Every confirmed request is in the store once and whole, no refused one is, and none that was never sent."""
+    with sqlite3.connect(store) as db:
+        rows = db.execute("SELECT do, who, key, item, label, undone, id, at FROM events ORDER BY id").fetchall()
+    db.close()
+    runs = [(key, list(run)) for key, run in groupby([Event(*row) for row in rows], key=lambda event: event.key)]
+    found = dict(runs)
+    assert len(found) == len(runs), "the events of a request lie apart, or it counted twice"
+    for client in clients:
+        for key, number in client.kept.items():
+            assert key in found, f"{client.sent[key]} was confirmed and is lost"
+            assert number in (None, found[key][-1].id)
+        assert not client.refused & found.keys()
+    sent = {key: request for client in clients for key, request in client.sent.items()}
+    for key in found.keys() - {"begin-0"}:
+        path, body = sent[key]
+        events = found[key]
+        if path == "/api/undo":
+            assert all(e.do == "undo" and found_by_id(rows, e.undone).who == body["who"] for e in events)
+        else:
+            assert [(e.do, e.who, e.item, e.label) for e in events] == [
+                (e.do, e.who, e.item, e.label) for e in expected(path, body)
+            ]
+    undone = [row[5] for row in rows if row[5] is not None]
+    assert len(undone) == len(set(undone)), "an answer was taken back twice"
+
+
+def found_by_id(rows, number):
+    return Event(*rows[number - 1])
+
+
+def served_state(line):
+    """All that the server shows of its state."""
+
+    def get(path):
+        line.request("GET", path)
+        reply = line.getresponse()
+        assert reply.status == 200
+        return reply.read().decode()
+
+    paths = {"standing", "predictions", "answers?limit=200", "aside", "disagreements"}
+    state = {path: json.loads(get(f"/api/{path}")) for path in paths}
+    state["classes"] = json.loads(get("/api/session"))["classes"]
+    state["csv"] = list(csv.DictReader(io.StringIO(get("/api/export.csv"), newline="")))
+    state["jsonl"] = [json.loads(row) for row in get("/api/export.jsonl").splitlines()]
+    line.close()
+    return state
+
+
+def replayed_state(items, store):
+    """The same of a session that reads the store afresh."""
+    session = Session(items, store, overlap=2)
+    try:
+        unsure, skipped = ([plain(present.item(session, k, brief=True)) for k in found] for found in session.aside())
+        return {
+            "standing": plain(present.standing(session.standing())),
+            "predictions": plain(present.predictions(session)),
+            "answers?limit=200": {"answers": [plain(present.answer(session, e)) for e in session.recent(200)]},
+            "aside": {"unsure": unsure, "skipped": skipped},
+            "disagreements": {
+                "items": [plain(present.disagreement(session, *found)) for found in session.disagreements()]
+            },
+            "classes": [plain(c) for c in present.classes(session.classes)],
+            "csv": [{k: "" if v is None else str(v) for k, v in row.items()} for row in session.rows()],
+            "jsonl": session.rows(),
+        }
+    finally:
+        session.close()
+
+
+def plain(shape):
+    return json.loads(shape.model_dump_json())
+
+
+def copied(store, folder):
+    """The store as the dead server left it, with the log of what is not in the main file yet."""
+    folder.mkdir()
+    for ending in ("", "-wal"):
+        source = store.with_name(store.name + ending)
+        if source.exists():
+            shutil.copy(source, folder / source.name)
+    return folder / store.name
+
+
+@pytest.fixture
+def one_thread():
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    yield
+    numba.set_num_threads(threads)
+
+
+def test_100_kills_lose_no_confirmed_answer_and_start_again_in_the_same_state(tmp_path, one_thread):
+    rng, store, items = random.Random(SEED), tmp_path / "notes.sqlite", small_items()
+    before = None  # a copy of the store as the last server left it
+    servers = Servers(store)
+    clients = [Client(name, servers.port, f"{SEED}-{name}") for name in ("ann", "bob", "cy", "dee")[:CLIENTS]]
+    for client in clients:
+        client.start()
+    try:
+        for kill in range(KILLS):
+            servers.start()
+            early = rng.random() < 0.1  # a tenth of the kills come while the server starts
+            if not early:
+                state = served_state(servers.connect())
+                assert before is None or state == replayed_state(items, before)
+            goal = sum(len(c.kept) for c in clients) + rng.randint(1, 4)
+            for client in clients:
+                client.down.clear()
+                client.go.set()
+            while not early and sum(len(c.kept) for c in clients) < goal:
+                assert not any(client.problem for client in clients), [client.problem for client in clients]
+                time.sleep(0.001)
+            time.sleep(rng.random() * (0.2 if early else 0.01))  # in whatever it is doing by then
+            assert servers.kill() == -9
+            for client in clients:
+                assert client.down.wait(30), "a client neither got a reply nor noticed the kill"
+                assert client.problem is None, client.problem
+            before = copied(store, tmp_path / f"after-{kill}")
+            check_kept(copied(store, tmp_path / f"checked-{kill}"), clients)
+        with sqlite3.connect(before) as db:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        db.close()
+    except BaseException:
+        print(f"seed {SEED}, kill {kill}")
+        raise
+    finally:
+        for client in clients:
+            client.over = True
+            client.go.set()
+        servers.close()

@@ -136,7 +136,8 @@ def _nursery(port, store):
             _serve(port, store)
             os._exit(0)
         print(pid, flush=True)
-        sys.stdin.readline()
+        if not sys.stdin.readline():  # whoever started this is gone
+            os.kill(pid, signal.SIGKILL)
         print(os.waitpid(pid, 0)[1], flush=True)
 
 

@@ -324,11 +324,12 @@ def test_classes_named_on_the_command_line_later_are_added(opened):
     assert opened(words(classes=("owl", "cat"))).classes == ["cat", "dog", "owl"]
 
 
-def test_prepared_questions_are_ready_when_the_answer_comes(opened):
+def test_what_follows_each_answer_is_prepared_while_the_person_reads(opened):
     session = opened()
     for step in range(8):
         item = session.question("ann").item
-        session._mind._put(4, lambda: None).result()  # after all that is done in spare time
-        prepared = set(session._mind._learner._prepared)
-        assert prepared == {(item, 0), (item, 1)}
+        session.upcoming(item).result(timeout=30)
+        assert set(session._mind._learner._prepared) == {(item, 0), (item, 1)}
+        foreseen = session._mind._learner.upcoming(item)
         session.answer("ann", item, ("cat", "dog")[step % 2], key())
+        assert session.question("ann").item == foreseen[step % 2]

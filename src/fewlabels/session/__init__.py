@@ -61,7 +61,7 @@ class Session:
         self._ledger = self._desk.ledger
         self._standing: tuple[int, int, Standing] | None = None  # as of which version and number of requests
         self._writing = threading.Lock()  # one request writes at a time, in the order of the store
-        self._mind = Mind(items.graph, strategy, seed)
+        self._mind = Mind(items.graph, strategy, seed, self._desk.reading)
         about = {"fingerprint": items.fingerprint, "title": items.title, "n_items": str(len(items.names))}
         self._store = Store(path, about)
         try:
@@ -130,8 +130,6 @@ class Session:
             self.check_item(item)
             self.settle()
             found = self._desk.request(who, item, reason)
-        if found:
-            self._mind.prepare(found.item)
         return found
 
     # Answering
@@ -226,15 +224,8 @@ class Session:
                 return before[-1].id
             written = self._store.append(events())
             change = self._desk.take(written)
-            self._mind.heed(change, self.classes, written[-1].id, self._prepare)
+            self._mind.heed(change, self.classes, written[-1].id)
         return written[-1].id
-
-    def _prepare(self) -> None:
-        """Questions that people are reading: have what follows ready."""
-        with self._desk.lock:
-            read = self._desk.leases.live()
-        for item in read:
-            self._mind.prepare(item)
 
     # Looking
 

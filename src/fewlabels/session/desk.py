@@ -40,6 +40,11 @@ class Desk:
                 self.leases.give_back(events[-1].who, item)
             return self.ledger.take(events)
 
+    def reading(self) -> list[int]:
+        """The items people are reading now and have not answered, the latest first."""
+        with self.lock:
+            return [item for item in reversed(self.leases.live()) if self.ledger.label(item) is None]
+
     def request(self, who: str, item: int, reason: str) -> Question:
         """This item for this person, unless someone else is asked about it."""
         with self.lock:

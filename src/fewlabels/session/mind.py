@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import partial
-from queue import PriorityQueue
+from queue import Empty, PriorityQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +23,8 @@ from fewlabels.session.progress import Point, extended
 
 T = TypeVar("T")
 
-STOP, LEARN, ASK, EXPLAIN, SPARE = range(5)  # what comes first
+STOP, LEARN, ASK, EXPLAIN = range(4)  # what comes first
+CALM = 0.1  # seconds without news before spare time begins: what is prepared for one state is lost with the next
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,17 @@ class Mind:
     those not named yet are there already, unheard of.
     """
 
-    def __init__(self, graph: Graph, strategy: str, seed: int) -> None:
+    def __init__(self, graph: Graph, strategy: str, seed: int, reading: Callable[[], list[int]]) -> None:
+        """`reading` tells which items people are reading: what follows their answers is prepared."""
         self._learner = ActiveLearner(graph, range(2), strategy, random_state=seed)
         self._names: dict[str, int] = {}
         self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
         self._turn = itertools.count()
         self._broken: BaseException | None = None
+        self._reading = reading
+        self._heard = 0.0  # when the last change was learnt
+        self._prepared: set[tuple[int, int]] = set()  # (item, class) since then
+        self._curious: list[tuple[int, Future[list[int]]]] = []  # who wants to know what may come after an item
         self._stopped = False
         self.view = self._look(0, [])
         self._thread = threading.Thread(target=self._work, name="fewlabels-mind", daemon=True)
@@ -79,6 +85,7 @@ class Mind:
         self._stopped = True
         while not self._jobs.empty():
             self._jobs.get()[-1].cancel()
+        self._tell_the_curious()
 
     def learn(self, change: Change, classes: Sequence[str], version: int) -> None:
         """Hear of a change, here and now; the thread does this by `heed`."""
@@ -93,14 +100,15 @@ class Mind:
         for item in change.skip:
             self._learner.skip(item)
         self.view = self._look(version, self.view.curve)
+        self._heard = time.monotonic()
+        self._prepared.clear()
 
-    def heed(self, change: Change, classes: Sequence[str], version: int, then: Callable[[], None]) -> None:
-        """Hear of a change before anything else is done; then do something cheap."""
+    def heed(self, change: Change, classes: Sequence[str], version: int) -> None:
+        """Hear of a change before anything else is done."""
 
         def job() -> None:
             try:
                 self.learn(change, classes, version)
-                then()
             except BaseException as error:
                 self._broken = error
                 raise
@@ -119,19 +127,34 @@ class Mind:
         """What each answer to this item would change; nothing where it is answered, or memory has no second field."""
         return self._put(EXPLAIN, lambda: self._outcomes(item)).result()
 
-    def prepare(self, item: int) -> None:
-        """In spare time, have the next question ready for every answer to this item, the likeliest first."""
-        version = self.view.version
-        for c in np.argsort(-self.view.chance[item], kind="stable"):
-            self._put(SPARE, partial(self._prepare, item, int(c), version))
-
     def upcoming(self, item: int) -> Future[list[int]]:
-        """The items that may be asked after this one, once all that was put off to spare time is done."""
-        return self._put(SPARE, lambda: list(dict.fromkeys(self._learner.upcoming(item).values())))
+        """The items that may be asked after this one, once that is prepared or there is news."""
+        found: Future[list[int]] = Future()
+        self._put(EXPLAIN, lambda: self._curious.append((item, found)))
+        return found
 
-    def _prepare(self, item: int, c: int, version: int) -> None:
-        if version == self.view.version and self._roomy():
-            self._learner.prepare(item, c)
+    def _tell_the_curious(self) -> None:
+        for item, found in self._curious:
+            if not found.done():
+                found.set_result(list(dict.fromkeys(self._learner.upcoming(item).values())))
+        self._curious.clear()
+
+    def _unprepared(self) -> tuple[int, int] | None:
+        """An item someone reads and a class it may be, the likeliest first, whose next question is not known yet."""
+        for item in self._reading():
+            for c in np.argsort(-self.view.chance[item], kind="stable"):
+                if (item, int(c)) not in self._prepared:
+                    return item, int(c)
+        return None
+
+    def _use_spare_time(self) -> None:
+        """Prepare one question; then, or when there is none, or no room for a second field, tell what is known."""
+        todo = self._unprepared() if self._roomy() and not self._broken else None
+        if todo is not None:
+            self._prepared.add(todo)
+            self._learner.prepare(*todo)
+        if todo is None or self._unprepared() is None:
+            self._tell_the_curious()
 
     def _outcomes(self, item: int) -> list[Outcome]:
         if len(self._names) < 2 or item in self._learner.labelled or not self._roomy():
@@ -145,15 +168,10 @@ class Mind:
         learner = self._learner
         predicted = learner.predict().astype(np.int64)
         predicted[np.array(learner.unreached, dtype=np.int64)] = -1
-        error = learner.expected_error()
-        return View(
-            version,
-            len(self._names),
-            predicted,
-            learner.predict_proba()[:, : len(self._names)],
-            error,
-            extended(curve, len(learner.labelled), error),
-        )
+        chance = learner.predict_proba()
+        error = float((1 - chance.max(axis=1)).mean())
+        curve = extended(curve, len(learner.labelled), error)
+        return View(version, len(self._names), predicted, chance[:, : len(self._names)], error, curve)
 
     def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:
         done: Future[T] = Future()
@@ -164,7 +182,12 @@ class Mind:
 
     def _work(self) -> None:
         while True:
-            rank, _, job, done = self._jobs.get()
+            idle = self._unprepared() is None and not self._curious
+            try:
+                rank, _, job, done = self._jobs.get(timeout=None if idle else self._until_calm())
+            except Empty:
+                self._use_spare_time()
+                continue
             try:
                 if self._broken and rank != STOP:
                     raise RuntimeError(
@@ -175,3 +198,6 @@ class Mind:
                 done.set_exception(error)
             if rank == STOP:
                 return
+
+    def _until_calm(self) -> float:
+        return max(1e-6, self._heard + CALM - time.monotonic())

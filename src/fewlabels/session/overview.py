@@ -12,7 +12,7 @@ from fewlabels.items import Items
 from fewlabels.session.agreement import kappa
 from fewlabels.session.ledger import TABLE, Ledger
 from fewlabels.session.mind import View
-from fewlabels.session.progress import Point, answers_to_go
+from fewlabels.session.progress import Point, answers_to_go, thinned
 
 EARLY = 5  # answers for each class after which one that was never heard may well have no items
 
@@ -65,7 +65,7 @@ def standing(ledger: Ledger, view: View, target: float) -> Standing:
         left=len(view.predicted) - labelled - skipped,
         unreached=int(view.unreached.sum()),
         expected_error=view.expected_error,
-        curve=view.curve,
+        curve=thinned(view.curve),
         target=target,
         reached=settled and view.expected_error <= target,
         more=answers_to_go(view.curve, target) if settled else None,

@@ -18,6 +18,11 @@ def extended(curve: Sequence[Point], labels: int, error: float) -> list[Point]:
     return [*(point for point in curve if point[0] < labels), (labels, error)]
 
 
+def thinned(curve: Sequence[Point], most: int = 200) -> Sequence[Point]:
+    """The curve to be drawn: of a long one every few points, and its end."""
+    return curve if len(curve) <= most else [*curve[:-1][:: math.ceil(len(curve) / (most - 1))], curve[-1]]
+
+
 def answers_to_go(curve: Sequence[Point], target: float) -> int | None:
     """About how many more answers until the expected error is at the target, were its decay to go on as lately.
 

@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,12 +16,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader, select_autoescape
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from fewlabels import __version__
 from fewlabels.errors import FewlabelsError, FileError, NodeError
 from fewlabels.session import ConflictError, Question, Session
+from fewlabels.session.overview import Standing
 from fewlabels.store import StoreError, StoreFullError
 from fewlabels.web import present, shapes
 from fewlabels.web.guard import Guard, Rules
@@ -187,6 +190,8 @@ def _answering(api: FastAPI, session: Session) -> None:
 
 
 def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
+    standing_reply = _made_once(present.standing)
+    predictions_reply = _made_once(lambda _: present.predictions(session))
     drawing = CapacityLimiter(DRAWING)  # threads of their own: all others may be waiting for the learner
 
     @api.get("/api/session")
@@ -206,20 +211,20 @@ def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None
             version=__version__,
         )
 
-    @api.get("/api/standing")
-    async def standing() -> shapes.Standing:
+    @api.get("/api/standing", response_model=shapes.Standing)
+    async def standing() -> Response:
         """How far we are."""
-        return present.standing(session.standing())
+        return standing_reply(session.standing())
 
     @api.get("/api/map")
     async def positions() -> shapes.Map:
         """Where each item lies on the map."""
         return shapes.Map(positions=session.items.position.round(4).ravel().tolist())
 
-    @api.get("/api/predictions")
-    async def predictions() -> shapes.Predictions:
+    @api.get("/api/predictions", response_model=shapes.Predictions)
+    async def predictions() -> Response:
         """What is predicted for every item now."""
-        return present.predictions(session)
+        return predictions_reply(session.standing())
 
     @api.get("/api/items/{item}")
     async def one(item: int) -> shapes.Item:
@@ -236,6 +241,18 @@ def _looking(api: FastAPI, session: Session, several: bool, person: str) -> None
     async def thumbnail(item: int) -> Response:
         """A small picture of an item."""
         return await to_thread.run_sync(_picture, session, item, "thumbnail", limiter=drawing)
+
+
+def _made_once(shape: Callable[[Standing], BaseModel]) -> Callable[[Standing], Response]:
+    """Replies that are made once for each standing, and sent to all who ask while it lasts."""
+    last: list[Any] = [None, b""]
+
+    def reply(standing: Standing) -> Response:
+        if last[0] is not standing:
+            last[:] = standing, shape(standing).model_dump_json().encode()
+        return Response(last[1], media_type="application/json")
+
+    return reply
 
 
 def _picture(session: Session, item: int, size: str) -> Response:

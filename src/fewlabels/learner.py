@@ -229,6 +229,11 @@ class ActiveLearner:
             after = self._foreseen(k).after(c)
             self._prepared[k, c] = self._at_nodes(cost_of(self._strategy, after), after)
 
+    @property
+    def ready(self) -> bool:
+        """Whether the costs of this state are known, so that `query` answers at once."""
+        return self._cost is not None
+
     def upcoming(self, node: Hashable) -> dict[Hashable, Any]:
         """{label: the node to ask next, were it the answer to this node}, for the answers that were prepared."""
         k = self.graph.position(node)

@@ -333,3 +333,22 @@ def test_what_follows_each_answer_is_prepared_while_the_person_reads(opened):
         foreseen = session._mind._learner.upcoming(item)
         session.answer("ann", item, ("cat", "dog")[step % 2], key())
         assert session.question("ann").item == foreseen[step % 2]
+
+
+def test_when_several_people_hurry_one_look_ahead_serves_them_all_and_nobody_twice(opened):
+    session = opened()
+    people = ["ann", "bob", "cid"]
+    asked = {who: session.question(who).item for who in people}
+    session._mind._costs_last_until = np.inf  # as if the last look-ahead had taken for ever
+    exact = session._mind._learner.costs
+    session._mind._learner.costs = lambda: pytest.fail("there was another look-ahead")
+    for _ in range(10):
+        for who in people:
+            session.answer(who, asked[who], "cat", key())
+            asked[who] = session.question(who).item
+        assert len(set(asked.values())) == 3
+        assert not set(asked.values()) & set(session.labelled())
+    session._mind._learner.costs = exact
+    session._mind._costs_last_until = 0.0
+    session.answer("ann", asked["ann"], "dog", key())
+    assert session.question("ann").item == session._mind._learner.query(without=[asked["bob"], asked["cid"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -148,6 +149,9 @@ def _open(
     overlap: int = 1,
 ) -> None:
     """Say what was understood, open the page, and say in the end where the answers are."""
+    os.environ.setdefault(
+        "OMP_WAIT_POLICY", "passive"
+    )  # before Numba loads: its idle threads leave the cores to readers
     from fewlabels.items.describe import describe
     from fewlabels.session import Session
     from fewlabels.web.serve import find_place, serve

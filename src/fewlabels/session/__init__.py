@@ -110,6 +110,9 @@ class Session:
     def classes(self) -> list[str]:
         return list(self._ledger.classes)
 
+    def class_name(self, number: int) -> str:
+        return self._ledger.classes[number]
+
     @property
     def view(self) -> View:
         """What the learner says of all items now."""
@@ -125,7 +128,7 @@ class Session:
         """
         who = _check_text("a name", who)
         if item is None:
-            found = self._mind.choose(lambda learner: self._desk.choose(learner, who))
+            found = self._mind.choose(lambda ask: self._desk.choose(ask, who))
         else:
             self.check_item(item)
             self.settle()

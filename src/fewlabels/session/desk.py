@@ -6,8 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fewlabels.errors import FewlabelsError, QueryError
-from fewlabels.learner import ActiveLearner
+from fewlabels.errors import FewlabelsError
 from fewlabels.session.leases import Leases
 from fewlabels.session.ledger import TABLE, Change, Ledger
 from fewlabels.store import Event
@@ -54,8 +53,8 @@ class Desk:
                 )
             return self._lend(who, item, "again" if item in self.ledger.said else reason)
 
-    def choose(self, learner: ActiveLearner, who: str) -> Question | None:
-        """The question they have already, then an item that needs a second opinion, then the learner's choice."""
+    def choose(self, ask: Callable[[list[int]], int | None], who: str) -> Question | None:
+        """The question they have already, then an item that needs a second opinion, then one the learner chooses."""
         with self.lock:
             mine = self.leases.item_of(who)
             if mine is not None and self._open_to(who, mine):
@@ -64,9 +63,8 @@ class Desk:
             if second is not None:
                 return self._lend(who, second, "second opinion")
             without = [k for k in {*self.ledger.said, *self.leases.live()} if not self._open_to(who, k)]
-        try:
-            chosen = learner.query(without=without)
-        except QueryError:
+        chosen = ask(without)
+        if chosen is None:
             return None
         with self.lock:
             return self._lend(who, chosen, "chosen")

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fewlabels import memory
+from fewlabels.errors import QueryError
 from fewlabels.foresight import Outcome
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Flags, Floats, Ints
@@ -22,6 +23,7 @@ from fewlabels.session.ledger import Change
 from fewlabels.session.progress import Point, extended
 
 T = TypeVar("T")
+Ask = Callable[[list[int]], int | None]  # the next item, without some
 
 STOP, LEARN, ASK, EXPLAIN = range(4)  # what comes first
 CALM = 0.1  # seconds without news before spare time begins: what is prepared for one state is lost with the next
@@ -68,6 +70,7 @@ class Mind:
         self._turn = itertools.count()
         self._broken: BaseException | None = None
         self._reading = reading
+        self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when it is too old for all
         self._heard = 0.0  # when the last change was learnt
         self._prepared: set[tuple[int, int]] = set()  # (item, class) since then
         self._curious: list[tuple[int, Future[list[int]]]] = []  # who wants to know what may come after an item
@@ -119,9 +122,31 @@ class Mind:
         """Wait until everything heard so far is in the view."""
         self._put(ASK, lambda: None).result()
 
-    def choose(self, choice: Callable[[ActiveLearner], T]) -> T:
-        """Let the learner choose; nobody else does at the same time."""
-        return self._put(ASK, lambda: choice(self._learner)).result()
+    def choose(self, choice: Callable[[Ask], T]) -> T:
+        """Let someone ask the learner; nobody else does at the same time."""
+        return self._put(ASK, lambda: choice(self._ask)).result()
+
+    def _ask(self, without: list[int]) -> int | None:
+        """The next item, not one of these; None where none is left.
+
+        When several people answer faster than questions can be worked out, one look-ahead serves all who ask for as
+        long again as it took: half of the machine's time is left for everything else.
+        """
+        begun = time.monotonic()
+        hasty = not self._learner.ready and begun < self._costs_last_until and len(self._reading()) > 1
+        if not hasty:
+            self._costs = self._learner.costs()
+            took = time.monotonic() - begun
+            self._costs_last_until = begun + 2 * took
+            try:
+                return int(self._learner.query(without=without))
+            except QueryError:
+                return None
+        cost = self._costs.copy()
+        known: list[Any] = [*self._learner.labelled, *self._learner.skipped]
+        cost[[*known, *without]] = np.nan
+        left = np.flatnonzero(~np.isnan(cost))
+        return int(left[np.argmin(cost[left])]) if len(left) else None
 
     def explain(self, item: int) -> list[Outcome]:
         """What each answer to this item would change; nothing where it is answered, or memory has no second field."""

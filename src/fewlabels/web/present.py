@@ -32,9 +32,10 @@ def item(session: Session, k: int, *, brief: bool = False) -> shapes.Item:
     attributes = None if brief or items.attributes is None else dict(items.attributes[k])
     predicted = int(view.predicted[k])
     known = predicted >= 0 and predicted < view.n_classes
-    guess = shapes.Guess(label=session.classes[predicted], chance=float(view.chance[k, predicted])) if known else None
+    chance = float(view.chance[k, predicted]) if known else 0.0
+    guess = shapes.Guess.model_construct(label=session.class_name(predicted), chance=chance) if known else None
     has_picture = items.pictures is not None
-    return shapes.Item(
+    return shapes.Item.model_construct(  # unchecked: lists of them are sent often, and all of it is ours
         id=k,
         name=items.names[k],
         image=f"/api/items/{k}/image" if has_picture else None,

@@ -27,6 +27,8 @@ Ask = Callable[[list[int]], int | None]  # the next item, without some
 
 STOP, LEARN, ASK, EXPLAIN = range(4)  # what comes first
 CALM = 0.1  # seconds without news before spare time begins: what is prepared for one state is lost with the next
+LONG = 1.0  # and before answers are prepared that hardly anyone will give: a quick person should not wait for those
+LIKELY = 0.999  # chance that the answer is among those prepared first
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,10 @@ class Mind:
         self._thread = threading.Thread(target=self._work, name="fewlabels-mind", daemon=True)
 
     def start(self) -> None:
+        """Have the first question ready and the kernels loaded, then work on."""
+        first = self._ask([])
+        if first is not None and self._roomy():
+            self._learner.prepare(first, 0)
         self._thread.start()
 
     def stop(self) -> None:
@@ -132,12 +138,11 @@ class Mind:
         When several people answer faster than questions can be worked out, one look-ahead serves all who ask for as
         long again as it took: half of the machine's time is left for everything else.
         """
-        begun = time.monotonic()
-        hasty = not self._learner.ready and begun < self._costs_last_until and len(self._reading()) > 1
-        if not hasty:
+        begun, prepared = time.monotonic(), self._learner.ready
+        if prepared or begun >= self._costs_last_until or len(self._reading()) < 2:
             self._costs = self._learner.costs()
-            took = time.monotonic() - begun
-            self._costs_last_until = begun + 2 * took
+            if not prepared:
+                self._costs_last_until = begun + 2 * (time.monotonic() - begun)
             try:
                 return int(self._learner.query(without=without))
             except QueryError:
@@ -164,21 +169,31 @@ class Mind:
                 found.set_result(list(dict.fromkeys(self._learner.upcoming(item).values())))
         self._curious.clear()
 
-    def _unprepared(self) -> tuple[int, int] | None:
-        """An item someone reads and a class it may be, the likeliest first, whose next question is not known yet."""
+    def _unprepared(self) -> tuple[int, int, bool] | None:
+        """An item someone reads, a class it may be whose next question is not known yet, and whether that is likely.
+
+        The likely ones come first.
+        """
+        rest = None
         for item in self._reading():
-            for c in np.argsort(-self.view.chance[item], kind="stable"):
-                if (item, int(c)) not in self._prepared:
-                    return item, int(c)
-        return None
+            chance = self.view.chance[item]
+            before = 0.0  # chance of the classes more likely than this one
+            for c in np.argsort(-chance, kind="stable").tolist():
+                if (item, c) not in self._prepared:
+                    if before < LIKELY:
+                        return item, c, True
+                    rest = rest or (item, c, False)
+                before += float(chance[c])
+        return rest
 
     def _use_spare_time(self) -> None:
-        """Prepare one question; then, or when there is none, or no room for a second field, tell what is known."""
+        """Prepare one question; when the likely ones are ready, or there is no room for a second field, tell."""
         todo = self._unprepared() if self._roomy() and not self._broken else None
-        if todo is not None:
-            self._prepared.add(todo)
-            self._learner.prepare(*todo)
-        if todo is None or self._unprepared() is None:
+        if todo is not None and (todo[2] or not self._curious):
+            item, c, _ = todo
+            self._prepared.add((item, c))
+            self._learner.prepare(item, c)
+        else:
             self._tell_the_curious()
 
     def _outcomes(self, item: int) -> list[Outcome]:
@@ -207,9 +222,8 @@ class Mind:
 
     def _work(self) -> None:
         while True:
-            idle = self._unprepared() is None and not self._curious
             try:
-                rank, _, job, done = self._jobs.get(timeout=None if idle else self._until_calm())
+                rank, _, job, done = self._jobs.get(timeout=self._patience())
             except Empty:
                 self._use_spare_time()
                 continue
@@ -224,5 +238,10 @@ class Mind:
             if rank == STOP:
                 return
 
-    def _until_calm(self) -> float:
-        return max(1e-6, self._heard + CALM - time.monotonic())
+    def _patience(self) -> float | None:
+        """Seconds to wait for a job before spare time is used; None where there is no use for it."""
+        todo = self._unprepared()
+        if todo is None and not self._curious:
+            return None
+        calm = CALM if self._curious or (todo and todo[2]) else LONG
+        return max(1e-6, self._heard + calm - time.monotonic())

@@ -15,7 +15,7 @@ from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Field, make_field
 from fewlabels.foresight import Foresight, Outcome
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.settings import as_array, checked_classes, listed, seed_of, strength
@@ -69,8 +69,7 @@ class ActiveLearner:
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []
         self._cost: Floats | None = None  # (n,) the strategy's costs in this state, once asked for
-        self._foresight: Foresight | None = None
-        self._prepared: dict[tuple[int, int], Floats] = {}  # (node, class) -> (n,) costs after that answer
+        self._foresight = Foresight(self._field, self._strategy)
 
     @property
     def classes(self) -> list[Hashable]:
@@ -106,7 +105,7 @@ class ActiveLearner:
                 )
             if known is None:
                 new[k] = c
-        prepared = self._prepared.get(next(iter(new.items()))) if len(new) == 1 else None
+        prepared = self._foresight.prepared.get(next(iter(new.items()))) if len(new) == 1 else None
         self._field.observe_all(new)
         for k, c in new.items():
             self._labels[k] = c
@@ -209,15 +208,7 @@ class ActiveLearner:
         k = self.graph.position(node)
         if k in self._labels:
             raise LabelError(f"node {node!r} is labelled {self._classes[self._labels[k]]!r}: its answer is known.")
-        chances = two_step_marginals(self._field)[self._field.unlabelled == k][0]
-        now = np.empty(self.graph.n_nodes, dtype=np.int64)
-        now[self._field.unlabelled] = _guesses(self._field)
-        found = []
-        for c, label in enumerate(self._classes):
-            after = self._foreseen(k).after(c)
-            changes = int((now[after.unlabelled] != _guesses(after)).sum())
-            found.append(Outcome(label, float(chances[c]), expected_error(after), changes))
-        return found
+        return self._foresight.outcomes(k, self._classes)
 
     def prepare(self, node: Hashable, label: Any) -> None:
         """Work out now what to ask once this answer is taught, so that `query` is ready at once.
@@ -225,9 +216,8 @@ class ActiveLearner:
         Needs room for a second field. Where something else is said or done, what was prepared is dropped.
         """
         k, c = self.graph.position(node), self._class_number(label)
-        if k not in self._labels and (k, c) not in self._prepared:
-            after = self._foreseen(k).after(c)
-            self._prepared[k, c] = self._at_nodes(cost_of(self._strategy, after), after)
+        if k not in self._labels:
+            self._foresight.prepare(k, c)
 
     @property
     def ready(self) -> bool:
@@ -239,7 +229,7 @@ class ActiveLearner:
         k = self.graph.position(node)
         return {
             self._classes[c]: self.graph.names[self._lowest(cost, self._rng(len(self._events) + 1))]
-            for (asked, c), cost in self._prepared.items()
+            for (asked, c), cost in self._foresight.prepared.items()
             if asked == k and not np.isnan(cost).all()
         }
 
@@ -319,17 +309,10 @@ class ActiveLearner:
     def _askable(self, k: int) -> bool:
         return k not in self._labels and k not in self._skipped
 
-    def _foreseen(self, k: int) -> Foresight:
-        """The field after an answer to this node, kept until something is recorded or another node is looked at."""
-        if self._foresight is None or self._foresight.node != k:
-            self._foresight = None  # the room is free before the next copy takes it
-            self._foresight = Foresight(self._field, k)
-        return self._foresight
-
-    def _at_nodes(self, values: Floats, field: Field | None = None) -> Floats:
+    def _at_nodes(self, values: Floats) -> Floats:
         """(n,) the field's values at their node numbers, NaN where labelled or skipped."""
         everywhere = np.full(self.graph.n_nodes, np.nan)
-        everywhere[(field or self._field).unlabelled] = values
+        everywhere[self._field.unlabelled] = values
         everywhere[list(self._skipped)] = np.nan
         return everywhere
 
@@ -339,8 +322,7 @@ class ActiveLearner:
 
     def _record(self, do: str, **what: Any) -> None:
         self._events.append({"do": do, **what})
-        self._cost = self._foresight = None
-        self._prepared.clear()
+        self._cost, self._foresight = None, Foresight(self._field, self._strategy)
 
     def _many(self, node: Any, label: Any) -> tuple[list[int], list[Any]]:
         """Node numbers and labels of one answer or of several."""
@@ -372,8 +354,3 @@ class ActiveLearner:
 def _several(node: Any) -> bool:
     """Whether this is a list of nodes; a tuple may be one node's name."""
     return isinstance(node, (list, range)) or getattr(node, "ndim", 0) > 0
-
-
-def _guesses(field: Field) -> Ints:
-    """(u,) class number predicted, -1 where no label reaches."""
-    return np.where(field.island < 0, largest(field.h), -1)

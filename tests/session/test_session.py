@@ -333,7 +333,7 @@ def test_what_follows_each_answer_is_prepared_while_the_person_reads(opened):
         while len(session._mind._prepared) < 2:  # the likely answer was first
             time.sleep(0.01)
         session.upcoming(item).result(timeout=30)
-        assert set(session._mind._learner._prepared) == {(item, 0), (item, 1)}
+        assert set(session._mind._learner._foresight.prepared) == {(item, 0), (item, 1)}
         foreseen = session._mind._learner.upcoming(item)
         session.answer("ann", item, ("cat", "dog")[step % 2], key())
         assert session.question("ann").item == foreseen[step % 2]

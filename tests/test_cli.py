@@ -193,7 +193,7 @@ class TestLabel:
         arguments = ["label", "things.csv", "--text", "review", "--classes", "yes,no"]
         with self.page(*arguments, cwd=table) as (process, url, said):
             about = " ".join(said)
-            for part in ("30 texts from things.csv", "Neighbours:", "Components:", "1 known", "Memory:", "free"):
+            for part in ("30 texts from things.csv", "Neighbours:", "Components:", "1 in the data", "Memory:", "free"):
                 assert part in about
             assert "things.csv.fewlabels.sqlite" in said[-2]
             body = {"who": "ann", "item": 5, "label": "no", "key": "a-key-of-its-own"}
@@ -201,7 +201,7 @@ class TestLabel:
         assert process.returncode == 0
         assert "Stopped. 2 labels are in" in said[-1]
         with self.page(*arguments, cwd=table) as (_, url, said):
-            assert "2 so far" in " ".join(said)
+            assert "1 so far" in " ".join(said)
             assert httpx.get(f"{url}/api/items/5").json()["label"] == "no"
             again = run(*arguments, cwd=table)
             assert (again.returncode, "is open in another fewlabels" in again.stderr) == (2, True)

@@ -74,5 +74,5 @@ def test_labels_that_cannot_be_used_get_a_sentence(tmp_path, content, sentence):
 
 def test_bytes_that_are_no_text_get_a_sentence(tmp_path):
     (tmp_path / "edges.csv").write_bytes(b"source,target\n\xff\xfe,b\n")
-    with pytest.raises(FileError, match="cannot be read as CSV"):
+    with pytest.raises(FileError, match="is not written in UTF-8"):
         read_edges(tmp_path / "edges.csv")

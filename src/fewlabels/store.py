@@ -14,6 +14,7 @@ from pathlib import Path
 from fewlabels.errors import FewlabelsError, FileError
 
 FORMAT = "1"
+MAGIC = b"SQLite format 3\0"
 PATIENCE = 2.0  # seconds to wait for another program to let go of the file
 
 SCHEMA = """
@@ -73,6 +74,7 @@ class Store:
         if not self.path.parent.is_dir():
             raise FileError(f"cannot keep answers in {path}: there is no folder {self.path.parent}. Create it first.")
         self._lock = threading.Lock()
+        _refuse_other_files(self.path)
         self._held = _hold(self.path)
         try:
             self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
@@ -180,6 +182,16 @@ def _hold(path: Path) -> sqlite3.Connection:
             ) from None
         raise FileError(f"cannot keep answers in {path}: {error}. Choose another file with --store.") from None
     return held
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Before anything is made beside it: a folder, or a file of another kind, is no store."""
+    if path.is_dir():
+        raise FileError(f"cannot keep answers in {path}: it is a folder. Name a file in it with --store.")
+    if path.is_file() and path.stat().st_size:
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise FileError(f"cannot keep answers in {path}: file is not a database. Choose another with --store.")
 
 
 def _unfit(path: str | os.PathLike[str], error: sqlite3.Error) -> FileError:

@@ -51,6 +51,8 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
         named = f" {', '.join(columns)}" if columns else ""
         needs = "give a JSON object a line, with" if KINDS[kind] == "JSON lines" else "its first line must name"
         raise FileError(f"{path} is empty: {needs} the columns{named}.") from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not written in UTF-8: save it again with that encoding.") from None
     except (OSError, ValueError) as error:
         reason = str(error).strip().splitlines()[0]
         raise FileError(f"{path} cannot be read as {KINDS[kind]}: {reason}. Mend the file or save it again.") from None
@@ -58,10 +60,12 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
         raise FileError(f"{path} has rows with more cells than its header names columns. Mend the header or the rows.")
     missing = [c for c in columns if c not in table.columns]
     if missing:
+        listed = ", ".join(map(str, table.columns))
+        if len(table.columns) == 1 and ";" in listed:
+            raise FileError(f"{path} has the one column {listed!r}: save it with commas between the cells.")
         hint = nearest(missing[0], table.columns)
         raise FileError(
-            f"{path} has no column {missing[0]!r}: its columns are {', '.join(map(str, table.columns))}.{hint} "
-            "Rename one."
+            f"{path} has no column {missing[0]!r}: its columns are {listed}.{hint} Name one of them, or rename it."
         )
     return table
 

@@ -56,7 +56,7 @@ def test_what_the_terminal_says(items):
         "Items: 1,797 images from digits",
         f"Neighbours: {items.graph.n_edges:,} ties, {2 * items.graph.n_edges / 1797:.1f} for an item on average",
         "Components: 1, so that every answer reaches every item",
-        "Labels: none known yet; 10 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
+        "Labels: none in the data; 10 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
         "Memory: 24.6 MiB for the look-ahead, 1.0 GiB free",
     ]
 
@@ -68,10 +68,10 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
         "Items: 6 nodes from e.csv",
         "Neighbours: 2 ties, 0.7 for an item on average",
         "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches its own only",
-        "Labels: 3 known; 2 classes: a (1), b (2)",
+        "Labels: 3 in the data; 2 classes: a (1), b (2)",
         "Memory: 0.0 MiB for the look-ahead, 0.0 MiB free: too little. Label fewer items, or use a machine with more",
     ]
     assert "no classes yet" in describe(replace(few, known={}, classes=[]), 100)[3]
     many = replace(few, known={}, classes=[f"c{k}" for k in range(20)])
     assert describe(many, 100)[3].endswith("c11 and 8 more")
-    assert describe(replace(few, known={}, classes=["a"]), 100)[3] == "Labels: none known yet; 1 class: a"
+    assert describe(replace(few, known={}, classes=["a"]), 100)[3] == "Labels: none in the data; 1 class: a"

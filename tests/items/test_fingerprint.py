@@ -20,8 +20,6 @@ def of(path, **options):
         ("1,a b", "7,a b"),  # a name
         ("a b,x", "b a,x"),  # a text, though no tie changes
         ("a b,x", "a b,w"),  # what is shown beside it
-        ("x,p", "x,r"),  # a known label
-        ("y,\n", "y,p\n"),
         ("2,a c,y,\n3,b c,z,q\n", "3,b c,z,q\n2,a c,y,\n"),  # the order
     ],
 )
@@ -40,6 +38,8 @@ def test_a_change_of_neighbours_changes_it_and_classes_or_places_do_not(tmp_path
     before = of(path, text="t")
     assert of(path, text="t", neighbors=1) != before
     assert of(path, text="t", classes=["p", "new"]) == before
+    path.write_text(TABLE.replace("y,\n", "y,p\n"))  # one more label is known
+    assert of(path, text="t") == before
     (tmp_path / "elsewhere").mkdir()
     moved = path.rename(tmp_path / "elsewhere" / "other.csv")
     assert of(moved, text="t") == before

@@ -96,7 +96,7 @@ def test_edges_and_what_does_not_go_with_them(tmp_path):
     edges.write_text("source,target\na,b\nb,c\n")
     for option in ("text", "image", "features"):
         refused(f"--edges and --{option} both", f"Leave --{option} out", edges=edges, **{option: "x"})
-    refused("--label names a column of a table", edges=edges, label="x")
+    refused("--label-column names a column of a table", edges=edges, label="x")
     table.write_text("person,age\na,1\nb,2\n")
     refused("no column that names the nodes", "id, name, node, file", "--name", data=table, edges=edges)
     table.write_text("id,age\n1,1\n2,2\n")

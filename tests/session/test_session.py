@@ -153,7 +153,7 @@ def test_undo_takes_back_the_last_step_by_step_and_only_ones_own(opened):
     session.undo("ann", key())
     assert session.label(1) is None
     for event in (None, theirs):
-        with pytest.raises(ConflictError, match="ann has no"):
+        with pytest.raises(ConflictError, match="There is no"):
             session.undo("ann", key(), event)
     assert session.label(2) == "cat"
 
@@ -287,7 +287,7 @@ def test_outcomes_and_neighbours_of_a_question(opened):
         (lambda s: s.accept("ann", [(1, "cat"), (1, "dog")], key()), LabelError, "an item is there twice"),
         (lambda s: s.accept("ann", [(1, "cat"), (99, "dog")], key()), NodeError, "there is no item 99"),
         (lambda s: s.accept("ann", [], key()), SettingError, "0 answers at once"),
-        (lambda s: s.undo("ann", key()), ConflictError, "ann has nothing to take back"),
+        (lambda s: s.undo("ann", key()), ConflictError, "There is nothing to take back"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence_and_nothing_is_kept(opened, wrong, kind, message):

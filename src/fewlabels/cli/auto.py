@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -48,6 +49,5 @@ def label_by_themselves(auto: int, seed: int, out: Path) -> None:
     console.print(table)
     save(draw_demo(rows, dataset), out)
     console.print(
-        f"{sum(row.seconds for row in rows) / len(rows) * 1000:.0f} ms a question. "
-        f"The asked digits and the curve: {out}"
+        f"{median(row.seconds for row in rows) * 1000:.0f} ms a question. The asked digits and the curve: {out}"
     )

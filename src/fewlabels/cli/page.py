@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,9 +57,9 @@ def demo(
     if store is None:
         store = Path(pooch.os_cache("fewlabels")) / "demo.sqlite"
         store.parent.mkdir(parents=True, exist_ok=True)
-    with console.status("Finding the 7 nearest neighbours of every digit"):
-        items = digits_items()
-    return _open(items, store, target=target_error, strategy=strategy, seed=seed, port=port, browser=not no_browser)
+    return _open(
+        digits_items, store, target=target_error, strategy=strategy, seed=seed, port=port, browser=not no_browser
+    )
 
 
 def label(
@@ -107,22 +109,21 @@ def label(
     main = edges if edges is not None else data
     if main is None:
         raise SettingError("there is nothing to label: give a folder of images, a table, or --edges FILE.")
-    with console.status("Reading") as status:
-        items = read_items(
-            data,
-            text=text,
-            image=image,
-            features=features,
-            edges=edges,
-            label=label_column,
-            name=name_column,
-            classes=listed(classes) or (),
-            neighbors=neighbors,
-            tell=status.update,
-        )
+    read = partial(
+        read_items,
+        data,
+        text=text,
+        image=image,
+        features=features,
+        edges=edges,
+        label=label_column,
+        name=name_column,
+        classes=listed(classes) or (),
+        neighbors=neighbors,
+    )
     beside = data if data is not None else main
     return _open(
-        items,
+        read,
         store or beside.resolve().with_name(beside.resolve().name + ".fewlabels.sqlite"),
         target=target_error,
         strategy=strategy,
@@ -136,7 +137,7 @@ def label(
 
 
 def _open(
-    items: Items,
+    read: Callable[..., Items],
     store: Path,
     *,
     target: float,
@@ -153,22 +154,21 @@ def _open(
         "OMP_WAIT_POLICY", "passive"
     )  # before Numba loads: its idle threads leave the cores to readers
     from fewlabels.items.describe import describe
-    from fewlabels.session import Session
+    from fewlabels.session import Session, check_settings
     from fewlabels.web.serve import find_place, serve
 
+    check_settings(strategy, target, overlap)
+    place = find_place(host, port, token)
+    with console.status("Reading") as status:
+        items = read(tell=status.update)
     for line in describe(items):
         console.print(line)
     with console.status(f"Getting ready for {len(items.names):,} items") as status:
         session = Session(
             items, store, target=target, strategy=strategy, overlap=overlap, seed=seed, tell=status.update
         )
-    labelled = session.standing().labelled
-    console.print(f"Answers: {f'{labelled:,} so far, ' if labelled else ''}kept in {store}")
-    try:
-        place = find_place(host, port, token)
-    except SettingError:
-        session.close()
-        raise
+    answers = sum(session.standing().people.values())
+    console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
     if place.token:
         console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
     serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))

@@ -29,7 +29,7 @@ class Items:
     graph: Graph  # one node an item, numbered 0 to n - 1
     names: Sequence[str]  # (n,) what an item is called; each once
     position: Floats  # (n, 2) the map, each coordinate in [0, 1]
-    fingerprint: str  # SHA-256 of what answers depend on: ties, names, contents, known labels
+    fingerprint: str  # SHA-256 of what the items are: names, contents, what ties them
     texts: Sequence[str] | None = None
     attributes: Sequence[Mapping[str, str]] | None = None  # shown as a table under the item
     pictures: Pictures | None = None

@@ -53,7 +53,7 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
 
 
 def fingerprint(shown: Shown) -> str:
-    """SHA-256 of all that answers depend on; not of the classes given, which may grow as people work.
+    """SHA-256 of what the items are; not of known labels and classes, which may grow as people work.
 
     A graph of nearest neighbours counts by what it is made from: the last bits of its weights depend on the processor
     and on how many cores are free, and answers must open on another machine.
@@ -65,7 +65,6 @@ def fingerprint(shown: Shown) -> str:
         "texts": shown.texts,
         "attributes": None if shown.attributes is None else [dict(row) for row in shown.attributes],
         "contents": list(shown.contents),
-        "known": sorted(shown.known.items()),
     }
     for part in parts.items():
         digest.update(json.dumps(part).encode())

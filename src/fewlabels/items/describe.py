@@ -37,7 +37,7 @@ def _components(size: np.ndarray) -> str:
 
 def _labels(items: Items) -> str:
     count = Counter(items.known.values())
-    known = f"{len(items.known):,} known" if items.known else "none known yet"
+    known = f"{len(items.known):,} in the data" if items.known else "none in the data"
     if not items.classes:
         return f"Labels: {known}; no classes yet, add them on the page or with --classes a,b,c"
     listed = [f"{name} ({count[name]:,})" if count[name] else name for name in items.classes[:FEW]]

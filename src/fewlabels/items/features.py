@@ -24,8 +24,8 @@ def own_features(path: Path, n: int, order: str) -> Floats:
         raise FileError(f"{path} holds values of type {X.dtype}: save an array of real numbers with np.save.")
     if X.ndim != 2 or X.shape[0] != n or X.shape[1] == 0:
         raise FileError(
-            f"{path} holds an array of shape {X.shape}, and there are {n:,} items: give {n:,} rows of features, "
-            f"in the order of {order}."
+            f"{path} holds an array of shape {X.shape}, and there are {n:,} items: give two dimensions, {n:,} rows of "
+            f"features in the order of {order}."
         )
     X = X.astype(float)
     bad = np.argwhere(~(np.abs(X) < LARGEST))

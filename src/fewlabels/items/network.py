@@ -32,14 +32,14 @@ def read_network(
     if rows.name is None:
         raise FileError(
             f"{data} has no column that names the nodes ({', '.join(NAMES)}; filled, no name twice): "
-            "say which with --name."
+            "say which with --name-column."
         )
     names = rows.names()
     row_of = {node: row for row, node in enumerate(names)}
     if not any(node in row_of for node in nodes):
         raise FileError(
             f"no node of {edges} stands in the column {rows.name!r} of {data}: the edges name {nodes[0]!r}, the table "
-            f"{names[0]!r}. Name the column of the nodes with --name."
+            f"{names[0]!r}. Name the column of the nodes with --name-column."
         )
     listed = set(nodes)
     alone = [node for node in names if node not in listed]

@@ -122,7 +122,8 @@ def _from_rows(
 
 def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any]) -> None:
     """Options that do not go together, in one sentence."""
-    options = [f"--{option}" for option, value in given.items() if value is not None]
+    columns = {"label": "--label-column", "name": "--name-column"}
+    options = [columns.get(option, f"--{option}") for option, value in given.items() if value is not None]
     if data is None and given["edges"] is None:
         raise SettingError("there is nothing to label: give a folder of images, a table, or --edges.")
     if "--text" in options and "--image" in options:
@@ -136,7 +137,7 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
                 f"--edges and {wrong[0]} both: the edges say which items are neighbours, and a table's columns are "
                 f"shown as they are. Leave {wrong[0]} out."
             )
-        if data is None and (wrong := [option for option in ("--label", "--name") if option in options]):
+        if data is None and (wrong := [option for option in ("--label-column", "--name-column") if option in options]):
             raise SettingError(f"{wrong[0]} names a column of a table of nodes: give that table beside --edges.")
     if folder and (wrong := [option for option in options if option != "--features"]):
         raise SettingError(f"{data} is a folder of images, which has no use for {wrong[0]}: leave it out.")

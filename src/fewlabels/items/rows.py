@@ -44,7 +44,7 @@ class Rows:
             if first.setdefault(name, row) != row:
                 raise FileError(
                     f"{self.path}, row {row}: the {self.name!r} {name!r} stands in row {first[name]} already. "
-                    "Give every row a name of its own, or another column with --name."
+                    "Give every row a name of its own, or another column with --name-column."
                 )
         return names
 

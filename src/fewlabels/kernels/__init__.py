@@ -11,3 +11,10 @@ be asked: there, and where a cost is clearly not the lowest, it may be off by wh
 Exact inference stands apart: `elimination` makes the tree, `junction_tree` is the specification, `junction_tree_cpu`
 the fast twin. `triton_kernels` is what `gpu` launches.
 """
+
+import os
+import tempfile
+from pathlib import Path
+
+if not any(os.access(place, os.W_OK) for place in (Path(__file__).parent, Path.home())):
+    os.environ.setdefault("NUMBA_CACHE_DIR", tempfile.gettempdir())  # or Numba refuses to compile for want of a place

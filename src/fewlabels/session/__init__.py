@@ -25,8 +25,9 @@ from fewlabels.session.ledger import TABLE, Said
 from fewlabels.session.mind import Mind, View
 from fewlabels.session.overview import Standing
 from fewlabels.store import Event, Store
+from fewlabels.strategies import make_strategy
 
-__all__ = ["ConflictError", "Question", "Session"]
+__all__ = ["ConflictError", "Question", "Session", "check_settings"]
 
 MOST_CLASSES = 200
 MOST_AT_ONCE = 1000
@@ -52,10 +53,11 @@ class Session:
         clock: Callable[[], float] = time.monotonic,
         tell: Callable[[str], None] = lambda line: None,
     ) -> None:
-        if not 0 < target < 1:
-            raise SettingError(f"the target error is {target}: give a share between 0 and 1, such as 0.05.")
-        if overlap < 1:
-            raise SettingError(f"overlap is {overlap}: each item is asked of at least 1 person.")
+        check_settings(strategy, target, overlap)
+        classes = list(dict.fromkeys([*items.classes, *items.known.values()]))
+        for label in classes:
+            _check_text("a class", label)
+        _check_number_of_classes(len(classes))
         self.items, self.strategy, self.target, self.overlap = items, strategy, target, overlap
         self._desk = Desk(items.names, overlap, clock)
         self._ledger = self._desk.ledger
@@ -84,16 +86,17 @@ class Session:
                 said = time.monotonic()
 
     def _begin(self, items: Items) -> None:
-        """Write down what comes with the data and is not in the store yet: classes, and at the start known labels."""
+        """Write down what comes with the data and is not in the store yet: classes and known labels."""
         known = set(self._ledger.classes)
         fresh = [label for label in dict.fromkeys([*items.classes, *items.known.values()]) if label not in known]
-        for label in fresh:
-            _check_text("a class", label)
         _check_number_of_classes(len(known) + len(fresh))
         key = f"begin-{self._mind.view.version}"
         events = [Event("class", TABLE, key, label=label) for label in fresh]
-        if not self._mind.view.version:
-            events += [Event("answer", TABLE, key, item=item, label=label) for item, label in items.known.items()]
+        said = self._ledger.said
+        for item, label in items.known.items():
+            before = said[item].votes.get(TABLE) if item in said else None
+            if before is None or before.label != label:
+                events.append(Event("answer", TABLE, key, item=item, label=label))
         if events:
             written = self._store.append(events)
             self._mind.learn(self._desk.take(written), self._ledger.classes, written[-1].id)
@@ -193,8 +196,8 @@ class Session:
         def events() -> list[Event]:
             undone = self._ledger.to_undo(who, event, whole)
             if not undone:
-                which = "nothing" if event is None else f"no answer {event}"
-                raise ConflictError(f"{who} has {which} to take back.")
+                which = "nothing" if event is None else f"no answer {event} of yours"
+                raise ConflictError(f"There is {which} to take back.")
             return [Event("undo", who, key, item=e.item, undone=e.id) for e in undone]
 
         number = self._write(key, Event("undo", who, key, undone=event), events)
@@ -316,6 +319,15 @@ def _same_request(written: Event, first: Event) -> bool:
     if first.do == "undo":
         return first.undone in (None, written.undone)
     return (written.item, written.label) == (first.item, first.label)
+
+
+def check_settings(strategy: str, target: float, overlap: int) -> None:
+    """Refuse what no session can be opened with, before anything is read."""
+    make_strategy(strategy)
+    if not 0 < target < 1:
+        raise SettingError(f"the target error is {target}: give a share between 0 and 1, such as 0.05.")
+    if overlap < 1:
+        raise SettingError(f"overlap is {overlap}: each item is asked of at least 1 person.")
 
 
 def _check_text(what: str, text: str) -> str:

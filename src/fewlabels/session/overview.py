@@ -33,6 +33,7 @@ class Standing:
     reached: bool
     more: int | None  # about how many answers to the target
     counts: list[int]  # items of each class, labelled or predicted
+    to_review: list[int]  # of these, predicted only
     people: dict[str, int]  # who -> answers
     disagreements: int  # not decided yet
     kappa: float | None
@@ -56,6 +57,8 @@ def standing(ledger: Ledger, view: View, target: float) -> Standing:
             shared.append({who: str(vote.label) for who, vote in votes.items()})
     early = len(heard) < view.n_classes and labelled < EARLY * view.n_classes
     settled = view.n_classes > 1 and not early
+    open_ = ~view.unreached
+    open_[[item for item, said in ledger.said.items() if said.label is not None]] = False
     people = Counter(e.who for e in ledger.standing.values() if e.do in ("answer", "decide") and e.who != TABLE)
     return Standing(
         version=view.version,
@@ -70,6 +73,7 @@ def standing(ledger: Ledger, view: View, target: float) -> Standing:
         reached=settled and view.expected_error <= target,
         more=answers_to_go(view.curve, target) if settled else None,
         counts=np.bincount(view.predicted[~view.unreached], minlength=view.n_classes).tolist(),
+        to_review=np.bincount(view.predicted[open_], minlength=view.n_classes).tolist(),
         people=dict(people),
         disagreements=open_disputes,
         kappa=kappa(shared),
@@ -88,23 +92,26 @@ def rows(items: Items, ledger: Ledger, view: View) -> Iterator[dict[str, str | i
     """One row for every item: its label or prediction, the chance of each class, who said so and when.
 
     The status is labelled, predicted, disputed (people differ and nobody has decided) or unknown (no label reaches it).
+    Where several people answered, `answers` says what each of them did.
     """
     confidence = view.confidence
     classes = ledger.classes[: view.n_classes]
     for item, name in enumerate(items.names):
         said = ledger.said.get(item)
         source = said.source if said else None
+        votes = said.by_people if said else {}
         predicted = int(view.predicted[item])
         guess = classes[predicted] if predicted >= 0 else None
         status = "labelled" if source else "disputed" if said and said.disputed else "predicted" if guess else "unknown"
         row: dict[str, str | int | float | None] = {
             "item": item,
             "name": name,
-            "label": source.label if source else guess,
+            "label": source.label if source else None if status == "disputed" else guess,
             "status": status,
             "chance": round(float(confidence[item]), 6) if guess else None,
             "who": (source.who or "table") if source else None,
             "when": source.at if source else None,
+            "answers": "; ".join(f"{who}: {vote.label}" for who, vote in votes.items()) if len(votes) > 1 else None,
             "aside": "skipped" if said and said.skip else "unsure" if said and said.unsure else None,
         }
         chances = view.chance[item].tolist() if guess else [None] * len(classes)

@@ -75,7 +75,11 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     _looking(api, session, several, person)
     _reviewing(api, session)
     _taking_away(api, session)
-    return Guard(api, rules, pages.get_template("token.html").render(title=session.items.title, static="/static"))
+
+    def sign_in(wrong: bool) -> str:
+        return pages.get_template("token.html").render(static="/static", wrong=wrong)
+
+    return Guard(api, rules, sign_in)
 
 
 def _refuse_in_sentences(api: FastAPI) -> None:

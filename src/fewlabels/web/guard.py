@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
@@ -66,7 +67,7 @@ class Rules:
 class Guard:
     """ASGI middleware: refuse by the rules, count the body, and put the headers of caution on every reply."""
 
-    def __init__(self, app: ASGIApp, rules: Rules, sign_in: str) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules, sign_in: Callable[[bool], str]) -> None:
         self._app, self._rules, self._sign_in = app, rules, sign_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +87,9 @@ class Guard:
             if refusal[0] == 413:
                 await _drain(receive)
             as_page = refusal[0] == 401 and scope["path"] == "/" and scope["method"] == "GET"
-            await self._refuse(send_with_caution, *refusal, page=self._sign_in if as_page else None)
+            await self._refuse(
+                send_with_caution, *refusal, page=self._sign_in(b"token=" in scope["query_string"]) if as_page else None
+            )
             return
         taken = 0
 

@@ -50,6 +50,9 @@ def item(session: Session, k: int, *, brief: bool = False) -> shapes.Item:
 def question(session: Session, found: Question | None) -> shapes.Question | None:
     if found is None:
         return None
+    if found.reason == "second opinion":  # an opinion of their own: what was said and follows from it is not shown
+        unseen = item(session, found.item).model_copy(update={"label": None, "guess": None})
+        return shapes.Question(item=unseen, reason=found.reason, chances=[])
     view = session.view
     reached = view.predicted[found.item] >= 0
     chances = (

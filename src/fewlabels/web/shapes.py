@@ -74,7 +74,8 @@ class Standing(Shape):
     target: float
     reached: bool
     more: int | None = Field(description="About how many more answers to the target.")
-    counts: list[int]
+    counts: list[int] = Field(description="Items of each class, labelled or predicted.")
+    to_review: list[int] = Field(description="Of these, predicted only.")
     people: list[Person]
     disagreements: int
     kappa: float | None

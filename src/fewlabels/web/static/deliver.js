@@ -3,6 +3,8 @@
 import { freshKey, post } from "./api.js";
 import { hideBanner, showBanner } from "./announce.js";
 
+const patience = 800; // ms until the person is told that the server takes its time
+
 let busy = false;
 let stuck = null; // the change that did not get through, as it was sent
 
@@ -26,14 +28,17 @@ export function deliver(path, body, done, refused = () => {}) {
 
 async function attempt(change) {
   busy = true;
+  const slow = setTimeout(() => showBanner("Waiting for the server. Your answer is on its way."), patience);
   stuck = null;
   document.body.dataset.busy = "";
   try {
     const reply = await post(change.path, change.body);
+    clearTimeout(slow);
     settle();
     hideBanner();
     change.done(reply);
   } catch (error) {
+    clearTimeout(slow);
     settle();
     if (error.status === undefined) throw error; // a fault of the page, not of the server: let it be seen
     if (error.passing) {

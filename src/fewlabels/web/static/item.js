@@ -28,7 +28,7 @@ export function itemWords(item) {
     const length = item.text.length;
     const size = length < 120 ? "short" : length < 500 ? "middling" : "long";
     // Focusable, so that a long text can be scrolled by keyboard.
-    parts.push(el("div", { class: `item-text ${size}`, dir: "auto", tabindex: length < 500 ? null : "0", data: { test: "item-text" } }, item.text));
+    parts.push(el("div", { class: `item-text ${size}`, dir: "auto", tabindex: length < 500 ? null : "0", data: { test: "item-text" } }, item.text.trim() ? item.text : "(empty)"));
   }
   if (namedLarge(item)) {
     parts.push(el("p", { class: "item-node", dir: "auto" }, item.name));

@@ -25,7 +25,7 @@ const sameList = (a, b) => a?.label === b?.label && a?.aside === b?.aside;
 
 /** The lists one can look at; their sizes follow every answer. */
 function drawChoices() {
-  const { counts, unsure, skipped } = state.standing ?? { counts: [], unsure: 0, skipped: 0 };
+  const { to_review: counts, unsure, skipped } = state.standing ?? { to_review: [], unsure: 0, skipped: 0 };
   const entry = (which, name, many) => el("button",
     { type: "button", "aria-pressed": String(sameList(which, list)), onclick: () => open(which) },
     name, el("span", { class: "count" }, count(many ?? 0)));

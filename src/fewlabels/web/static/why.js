@@ -10,7 +10,9 @@ import { chance, count, fine, plural } from "./numbers.js";
 const shownOutcomes = 10;
 
 function sentence(why) {
-  if (why.gain === null || why.gain === undefined) return "Nothing is known around it yet, so any answer helps.";
+  if (why.gain === null && state.shown?.reason === "second opinion") return "Someone else answered it; this is to see whether you agree.";
+  if (why.gain === null && state.classes.length < 2) return "With two classes or more, the reasons stand here.";
+  if (why.gain === null) return "It has a label, which your answer would change.";
   if (why.gain <= 0) return "Your answer may show that other items are less certain than they seem.";
   const items = why.gain * state.session.n_items;
   const fewer = items >= 1 ? ` (${count(Math.round(items))} fewer wrong)` : "";
@@ -46,7 +48,7 @@ function draw(why, ask) {
   const rows = outcomes.slice(0, shownOutcomes).map((one) => outcome(one, most));
   const left = outcomes.length - shownOutcomes;
   if (left > 0) rows.push(el("li", { class: "fine" }, `and ${plural(left, "less likely class", "less likely classes")}`));
-  $("outcomes").replaceChildren(...(rows.length ? rows : [el("li", { class: "fine" }, "No classes yet.")]));
+  $("outcomes").replaceChildren(...(rows.length ? rows : [el("li", { class: "fine" }, "Nothing to compare.")]));
   // The neighbour that was asked about is the item now: go there rather than nowhere.
   if ($("neighbours").contains(document.activeElement)) $("view-label").focus({ preventScroll: true });
   const near = why.neighbours.map((one) => neighbour(one, ask));
@@ -71,4 +73,5 @@ export function startWhy(ask) {
     section.classList.add("old");
     fetchWhy(question.item.id);
   });
+  on("classes", () => state.shown && fetchWhy(state.shown.item.id));
 }

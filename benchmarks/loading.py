@@ -1,7 +1,7 @@
 """Seconds and peak memory of loading a large graph from a file, each in a fresh process.
 
-    python benchmarks/loading.py                                # 1,000,000 nodes, 10,000,000 edges
-    python benchmarks/loading.py --nodes 1e5 --edges 1e6 --kinds csv npz
+python benchmarks/loading.py                                # 1,000,000 nodes, 10,000,000 edges
+python benchmarks/loading.py --nodes 1e5 --edges 1e6 --kinds csv npz
 """
 
 import argparse

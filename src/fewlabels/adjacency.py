@@ -6,7 +6,6 @@ import zipfile
 import zlib
 from pathlib import Path
 
-import numpy as np
 from scipy import sparse
 
 from fewlabels.errors import FewlabelsError, FileError, GraphError

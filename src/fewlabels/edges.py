@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 ENDS = ["source", "target"]
 WEIGHT = "weight"
 ROWS = 2**19  # rows of a chunk
-BYTES_AN_EDGE = 110  # at the peak, measured (benchmarks/loading.py): the arrays of all edges, and the graph made of them
+BYTES_AN_EDGE = (
+    110  # at the peak, measured (benchmarks/loading.py): the arrays of all edges, and the graph made of them
+)
 BYTES_A_NODE = 300  # its name, as text, in a list and in a dictionary
 BYTES_A_CHUNK = 2**29
 
@@ -167,7 +169,13 @@ def _comparable(cells: pa.Array) -> pa.Array:
     kind = cells.type
     if pa.types.is_dictionary(kind):
         return _comparable(cells.dictionary_decode())
-    direct = (pa.types.is_integer, pa.types.is_float32, pa.types.is_float64, pa.types.is_string, pa.types.is_large_string)
+    direct = (
+        pa.types.is_integer,
+        pa.types.is_float32,
+        pa.types.is_float64,
+        pa.types.is_string,
+        pa.types.is_large_string,
+    )
     return cells if any(is_one(kind) for is_one in direct) else pa.array(texts(cells.to_pandas()), pa.large_string())
 
 

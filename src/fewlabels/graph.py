@@ -15,7 +15,7 @@ from scipy.sparse import csgraph
 
 from fewlabels.checks import is_whole
 from fewlabels.errors import GraphError, NodeError, nearest
-from fewlabels.neighbors import knn_weights
+from fewlabels.neighbors import WEIGHTS, nearest_points, ties
 from fewlabels.weights import real_numbers, refuse_bad, weights_of_edges, weights_of_matrix
 
 MOST_NODES = 2**31 - 1
@@ -41,6 +41,7 @@ class Graph:
 
     def _hold(self, weights: sparse.csr_array, names: Sequence[Hashable] | None) -> None:
         self.weights = weights
+        self.recall: float | None = None  # of the neighbours it was made of, the share that was found
         self.names: Sequence[Hashable] = range(self.n_nodes)
         self._position: dict[Hashable, int] | None = None
         if names is not None and list(names) != list(self.names):
@@ -87,13 +88,30 @@ class Graph:
         return graph
 
     @classmethod
-    def from_features(cls, X: Any, n_neighbors: int = 10, weight: str = "gaussian", metric: str = "euclidean") -> Graph:
-        """The exact k-nearest-neighbour graph of points, dense or sparse (see `knn_weights` for the weights).
+    def from_features(
+        cls,
+        X: Any,
+        n_neighbors: int = 10,
+        weight: str = "gaussian",
+        metric: str = "euclidean",
+        *,
+        method: str = "auto",
+    ) -> Graph:
+        """The k-nearest-neighbour graph of points, dense or sparse (see `ties` for the weights).
+
+        Neighbours are exact, unless more than 50,000 points in more than 8 dimensions would take long: then they are
+        found approximately (`pip install 'fewlabels[large]'`), and `graph.recall` tells what share of them was found.
+        `method` says "exact" or "approximate" whatever the size.
 
         >>> Graph.from_features([[0.0], [1.0], [3.0], [3.0]], n_neighbors=1, weight="binary").n_edges
         2
         """
-        return cls(knn_weights(X, n_neighbors, weight, metric))
+        if weight not in WEIGHTS:
+            raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
+        found = nearest_points(X, n_neighbors, metric, method)
+        graph = cls(ties(found, weight))
+        graph.recall = found.recall
+        return graph
 
     @classmethod
     def from_networkx(cls, g: Any, weight: str = "weight") -> Graph:

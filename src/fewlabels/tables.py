@@ -19,7 +19,15 @@ from fewlabels.whole_file import whole_file
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["column_text", "read_edges", "read_features", "read_labels", "read_table", "standardised", "write_predictions"]
+__all__ = [
+    "column_text",
+    "read_edges",
+    "read_features",
+    "read_labels",
+    "read_table",
+    "standardised",
+    "write_predictions",
+]
 LARGEST = 1e100  # squares of smaller numbers stay finite
 
 

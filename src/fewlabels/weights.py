@@ -46,9 +46,7 @@ def weights_of_matrix(weights: Any) -> sparse.csr_array:
     return _frozen(_same_both_ways(_without_loops(W)))
 
 
-def weights_of_edges(
-    i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.float64], n: int
-) -> sparse.csr_array:
+def weights_of_edges(i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.float64], n: int) -> sparse.csr_array:
     """Each direction of an edge summed, two directions listed found to agree and taken once, as checked weights."""
     _refuse_empty(n)
     rising = i <= j
@@ -170,7 +168,9 @@ def _frozen(W: sparse.csr_array) -> sparse.csr_array:
     W = sparse.csr_array(W)
     W.sort_indices()
     if W.nnz < 2**31:
-        W = sparse.csr_array((W.data, W.indices.astype(np.int32, copy=False), W.indptr.astype(np.int32, copy=False)), shape=W.shape)
+        W = sparse.csr_array(
+            (W.data, W.indices.astype(np.int32, copy=False), W.indptr.astype(np.int32, copy=False)), shape=W.shape
+        )
     for part in (W.data, W.indices, W.indptr):
         part.flags.writeable = False
     return W

@@ -56,15 +56,20 @@ def _graph(path: Path, ends: list[_End], weights: _Weights) -> Graph:
     if not len(source):
         raise FileError(f"{path} holds no edges: give one line for every edge.")
     numbers, names = pd.factorize(np.array(sources + targets, dtype=object))  # 1 and "1" are one node
-    numbers = numbers.astype(np.int32)
     weight = weights.checked(path)
     require(
         BYTES_AN_EDGE * len(source) + BYTES_A_NODE * len(names),
         f"a graph of {len(source):,} edges ({path})",
         "Leave out edges, or use a machine with more memory.",
     )
-    source, target = numbers[: len(sources)][source], numbers[len(sources) :][target]
-    return Graph.from_edges(source, target, weight, n_nodes=len(names), names=names.tolist())
+    node = numbers.astype(np.int32)
+    return Graph.from_edges(
+        node[: len(sources)][source],
+        node[len(sources) :][target],
+        weight,
+        n_nodes=len(names),
+        names=names.tolist(),
+    )
 
 
 class _End:
@@ -169,14 +174,10 @@ def _comparable(cells: pa.Array) -> pa.Array:
     kind = cells.type
     if pa.types.is_dictionary(kind):
         return _comparable(cells.dictionary_decode())
-    direct = (
-        pa.types.is_integer,
-        pa.types.is_float32,
-        pa.types.is_float64,
-        pa.types.is_string,
-        pa.types.is_large_string,
-    )
-    return cells if any(is_one(kind) for is_one in direct) else pa.array(texts(cells.to_pandas()), pa.large_string())
+    number = pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
+    if number or kind in (pa.string(), pa.large_string()):
+        return cells
+    return pa.array(texts(cells.to_pandas()), pa.large_string())
 
 
 def _require_for(path: Path, rows: int) -> None:

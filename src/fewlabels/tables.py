@@ -32,7 +32,10 @@ LARGEST = 1e100  # squares of smaller numbers stay finite
 
 
 def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[Hashable, str]:
-    """{node: label}, nodes as the graph calls them, from a table with columns node and label; rows without a label are left out."""
+    """{node: label}, nodes as the graph calls them, from a table with columns node and label.
+
+    Rows without a label are left out.
+    """
     table = read_table(path, ["node", "label"])
     nodes, labels = column_text(path, table, "node"), column_text(path, table, "label", may_be_empty=True)
     known = {str(name): name for name in graph.names}

@@ -168,9 +168,8 @@ def _frozen(W: sparse.csr_array) -> sparse.csr_array:
     W = sparse.csr_array(W)
     W.sort_indices()
     if W.nnz < 2**31:
-        W = sparse.csr_array(
-            (W.data, W.indices.astype(np.int32, copy=False), W.indptr.astype(np.int32, copy=False)), shape=W.shape
-        )
+        indices, indptr = (part.astype(np.int32, copy=False) for part in (W.indices, W.indptr))
+        W = sparse.csr_array((W.data, indices, indptr), shape=W.shape)
     for part in (W.data, W.indices, W.indptr):
         part.flags.writeable = False
     return W

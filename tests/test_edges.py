@@ -83,9 +83,7 @@ def test_csv_in_chunks_is_csv_as_a_whole(tmp_path, header, rows, end, last):
     path = tmp_path / "edges.csv"
     path.write_bytes((end.join([header, *rows]) + end * last).encode("utf-8", "surrogatepass"))
     chunked, expected = told(read_edges, path), told(whole, path)
-    if (
-        "cannot be read as CSV" in expected
-    ):  # an earlier chunk may hold another reason to refuse
+    if "cannot be read as CSV" in expected:  # an earlier chunk may hold another reason to refuse
         assert str(path) in chunked
     else:
         assert chunked == expected

@@ -99,7 +99,7 @@ class Graph:
     ) -> Graph:
         """The k-nearest-neighbour graph of points, dense or sparse (see `ties` for the weights).
 
-        Neighbours are exact, unless more than 50,000 points in more than 8 dimensions would take long: then they are
+        Neighbours are exact, unless that would take long (more than 50,000 points in many dimensions): then they are
         found approximately (`pip install 'fewlabels[large]'`), and `graph.recall` tells what share of them was found.
         `method` says "exact" or "approximate" whatever the size.
 

@@ -16,8 +16,10 @@ from fewlabels.progress import Progress, say
 
 METHODS = ("auto", "exact", "approximate")
 MANY = 50_000  # points; up to here exact search is a matter of seconds
-TREE = 8  # dimensions up to which a k-d tree finds the neighbours of a million points in about a minute or less
-BREADTH = 20  # neighbours pynndescent keeps of a point while it searches: more find more of the true ones
+TREE = 5  # dimensions up to which a k-d tree is faster than anything else, at any number of points (docs/scale.md)
+PAIRS = 1e12  # n^2 (d + 64) at which comparing all pairs takes as long as compiling and running pynndescent
+BREADTHS = (20, 60)  # neighbours kept of a point while searching, at first, and where that finds too few of the true
+ENOUGH = 0.95  # recall that needs no second search
 SAMPLE = 500  # points on which recall is measured
 LOW = 0.9  # recall that deserves a warning
 SEED = 0  # the same points give the same graph
@@ -36,16 +38,19 @@ class Neighbors:
 def find_neighbors(X: Any, k: int, method: str = "auto") -> Neighbors:
     """The k nearest other points of each point, X (n, d) being finite, dense or sparse.
 
-    "auto" is exact up to 50,000 points, and in up to 8 dimensions whatever their number, where a tree is faster than
-    any approximation; else it is approximate.
+    "auto" is exact wherever that is no slower: up to 50,000 points, in up to 5 dimensions whatever their number, and
+    for up to about 100,000 points in 16.
     """
     if method not in METHODS:
         raise GraphError(f"method is {method!r}: choose one of {', '.join(METHODS)}.")
-    n, d = X.shape
-    exact = n <= MANY or (d <= TREE and not sparse.issparse(X))
-    if method == "exact" or (method == "auto" and exact):
+    if method == "exact" or (method == "auto" and exact_is_quick(*X.shape, sparse.issparse(X))):
         return _exact(X, k)
     return _approximate(X, k)
+
+
+def exact_is_quick(n: int, d: int, is_sparse: bool) -> bool:
+    """Whether exact search of n points in d dimensions takes no longer than the approximate one."""
+    return n <= MANY or (not is_sparse and (d <= TREE or n * n * (d + 64) <= PAIRS))
 
 
 def recall(X: Any, index: NDArray[np.int64], distance: NDArray[np.float64], sample: int = SAMPLE) -> float:
@@ -81,20 +86,23 @@ def _approximate(X: Any, k: int) -> Neighbors:
     except ImportError:
         raise GraphError(
             f"the neighbours of {n:,} points in {d} dimensions are found approximately, and pynndescent is not "
-            "installed: pip install 'fewlabels[large]', or give method=\"exact\" and time."
+            f"installed: pip install 'fewlabels[large]', or give method=\"exact\" and {_about(_all_pairs(n, d))}."
         ) from None
     started = time.perf_counter()
     if n > MANY:
         say(f"finding about the {k} nearest of {n:,} points in {d} dimensions; half a minute goes into compiling")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # points it found too few neighbours for are mended below
-        breadth = min(max(BREADTH, k + 1), n)
-        candidates = NNDescent(_single(X), n_neighbors=breadth, random_state=SEED).neighbor_graph[0]
-    index, distance = _nearest_candidates(X, candidates, k)
-    lost = np.flatnonzero(~np.isfinite(distance[:, -1]))
-    if len(lost):
-        index[lost], distance[lost] = _nearest_of(lost, _finder(X, k), X, k)
-    found = recall(X, index, distance)
+    for breadth in BREADTHS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # points it found too few neighbours for are mended below
+            search = NNDescent(_single(X), n_neighbors=min(max(breadth, k + 1), n), random_state=SEED)
+            candidates = search.neighbor_graph[0]
+        index, distance = _nearest_candidates(X, candidates, k)
+        lost = np.flatnonzero(~np.isfinite(distance[:, -1]))
+        if len(lost):
+            index[lost], distance[lost] = _nearest_of(lost, _finder(X, k), X, k)
+        found = recall(X, index, distance)
+        if found >= ENOUGH:
+            break
     if n > MANY:
         say(f"found {found:.1%} of the {k} nearest neighbours in {time.perf_counter() - started:.0f} s")
     if found < LOW:
@@ -104,6 +112,15 @@ def _approximate(X: Any, k: int) -> Neighbors:
             stacklevel=5,
         )
     return Neighbors(index, distance, found)
+
+
+def _all_pairs(n: int, d: int) -> float:
+    """Seconds of one core that comparing all pairs takes, as measured on a machine of 2025."""
+    return n * n * (d + 64) * 4.5e-11
+
+
+def _about(seconds: float) -> str:
+    return f"about {seconds / 60:.0f} minutes of one core" if seconds >= 90 else f"about {seconds:.0f} s of one core"
 
 
 def _nearest_candidates(X: Any, candidates: NDArray[Any], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -141,7 +158,11 @@ def _single(X: Any) -> Any:
 def _finder(X: Any, k: int) -> Any:
     from sklearn.neighbors import NearestNeighbors
 
-    return NearestNeighbors(n_neighbors=k, n_jobs=-1 if X.shape[0] > MANY else None).fit(X)
+    n, d = X.shape
+    if n <= MANY:
+        return NearestNeighbors(n_neighbors=k).fit(X)
+    tree = d <= TREE and not sparse.issparse(X)
+    return NearestNeighbors(n_neighbors=k, algorithm="kd_tree" if tree else "brute", n_jobs=-1).fit(X)
 
 
 def _nearest_of(rows: NDArray[np.int64], finder: Any, X: Any, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

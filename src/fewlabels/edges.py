@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 ENDS = ["source", "target"]
 WEIGHT = "weight"
 ROWS = 2**19  # rows of a chunk
-BYTES_AN_EDGE = (
-    110  # at the peak, measured (benchmarks/loading.py): the arrays of all edges, and the graph made of them
-)
-BYTES_A_NODE = 300  # its name, as text, in a list and in a dictionary
+BYTES_AN_EDGE = 110  # at the peak, measured by benchmarks/loading.py: all edges, and the graph made of them
+BYTES_A_NAME = 300  # as text, in a list and a dictionary, while names of both ends are compared
 BYTES_A_CHUNK = 2**29
+LESS = "Leave out edges, or use a machine with more memory."
 
 
 def read_edges(path: str | os.PathLike[str]) -> Graph:
@@ -57,11 +56,6 @@ def _graph(path: Path, ends: list[_End], weights: _Weights) -> Graph:
         raise FileError(f"{path} holds no edges: give one line for every edge.")
     numbers, names = pd.factorize(np.array(sources + targets, dtype=object))  # 1 and "1" are one node
     weight = weights.checked(path)
-    require(
-        BYTES_AN_EDGE * len(source) + BYTES_A_NODE * len(names),
-        f"a graph of {len(source):,} edges ({path})",
-        "Leave out edges, or use a machine with more memory.",
-    )
     node = numbers.astype(np.int32)
     return Graph.from_edges(
         node[: len(sources)][source],
@@ -90,7 +84,9 @@ class _End:
             return np.empty(0, np.int32), []
         column = pa.chunked_array(self._parts).unify_dictionaries()
         self._parts = []
-        values = texts(column.chunk(0).dictionary.to_pandas())
+        distinct = column.chunk(0).dictionary
+        require(BYTES_A_NAME * len(distinct), f"naming the {len(distinct):,} nodes of {path}", LESS)
+        values = texts(distinct.to_pandas())
         number = np.concatenate([part.indices.fill_null(-1).to_numpy() for part in column.chunks])
         empty = [-1, *(k for k, value in enumerate(values) if not value)]
         rows = np.flatnonzero(np.isin(number, empty))
@@ -182,11 +178,8 @@ def _comparable(cells: pa.Array) -> pa.Array:
 
 def _require_for(path: Path, rows: int) -> None:
     """Refuse, before it is read, what would not fit; how many nodes there will be is not known yet."""
-    require(
-        BYTES_A_CHUNK + BYTES_AN_EDGE * rows if rows > ROWS else 0,
-        f"reading about {rows:,} edges from {path}",
-        "Leave out edges, or use a machine with more memory.",
-    )
+    if rows > ROWS:
+        require(BYTES_A_CHUNK + BYTES_AN_EDGE * rows, f"reading about {rows:,} edges from {path}", LESS)
 
 
 def _rows_of_text(path: Path) -> int:

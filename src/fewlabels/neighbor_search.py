@@ -43,7 +43,8 @@ def find_neighbors(X: Any, k: int, method: str = "auto") -> Neighbors:
     """
     if method not in METHODS:
         raise GraphError(f"method is {method!r}: choose one of {', '.join(METHODS)}.")
-    if method == "exact" or (method == "auto" and exact_is_quick(*X.shape, sparse.issparse(X))):
+    n, d = X.shape
+    if method == "exact" or (method == "auto" and exact_is_quick(n, d, sparse.issparse(X))):
         return _exact(X, k)
     return _approximate(X, k)
 

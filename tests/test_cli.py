@@ -51,10 +51,6 @@ def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "5 nodes, 4 edges, 2 labelled" in done.stdout
     assert pd.read_csv(tmp_path / "p.csv", index_col="node").loc[[0, 1, 3], "label"].tolist() == ["cat", "cat", "dog"]
-    done = run(
-        "compare", "graph.npz", "--labels", "labels.csv", "--strategies", "random", "--trials", "1", cwd=tmp_path
-    )
-    assert "5 nodes, 4 edges, 2 labels known" in done.stdout, done.stderr
 
 
 def test_suggest_prints_any_node_name_whole_and_as_it_is(tmp_path):

@@ -13,6 +13,7 @@ from scipy import sparse
 from fewlabels import edges, memory
 from fewlabels.cells import column_text, read_table
 from fewlabels.errors import FewlabelsError, FileError, MemoryNeededError
+from fewlabels.experiments.user_data import read_dataset
 from fewlabels.graph import Graph
 from fewlabels.tables import read_edges, read_labels
 
@@ -199,6 +200,7 @@ class TestAdjacency:
         sparse.save_npz(tmp_path / "g.npz", sparse.csr_array(self.W))
         (tmp_path / "l.csv").write_text("node,label\n2,x\n0,y\n")
         assert read_labels(tmp_path / "l.csv", read_edges(tmp_path / "g.npz")) == {2: "x", 0: "y"}
+        assert read_dataset(tmp_path / "g.npz", tmp_path / "l.csv", "label", 10).labels.tolist() == [1, -1, 0]
 
     @pytest.mark.parametrize(
         ("matrix", "sentence"),

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import httpx
 import pandas as pd
 import pytest
+from scipy import sparse
 
 EDGES = "source,target,weight\nann,bob,1\nbob,cid,2\ncid,dan,1\ndan,eve,1\nx,y,1\n"
 
@@ -40,6 +41,16 @@ def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
     assert table.loc["ann"].tolist() == ["cat", 1, 0, True]
     assert table.loc["dan", "label"] == "dog"
     assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
+
+
+def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):
+    path = sparse.diags_array([1.0, 1.0, 1.0, 1.0], offsets=1, shape=(5, 5))
+    sparse.save_npz(tmp_path / "graph.npz", sparse.csr_array(path + path.T))
+    (tmp_path / "labels.csv").write_text("node,label\n0,cat\n4,dog\n")
+    done = run("suggest", "--edges", "graph.npz", "--labels", "labels.csv", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "5 nodes, 4 edges, 2 labelled" in done.stdout
+    assert pd.read_csv(tmp_path / "p.csv", index_col="node").loc[[0, 1, 3], "label"].tolist() == ["cat", "cat", "dog"]
 
 
 def test_suggest_prints_any_node_name_whole_and_as_it_is(tmp_path):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
+
+MOST_COMPARED = 20_000  # words; difflib takes about a second for them
 
 
 class FewlabelsError(ValueError):
@@ -40,5 +43,8 @@ class MemoryNeededError(FewlabelsError):
 
 def nearest(word: object, known: Iterable[object]) -> str:
     """A hint such as " Did you mean 'tsa'?", or nothing when no known word comes close."""
-    match = difflib.get_close_matches(str(word), [str(k) for k in known], n=1, cutoff=0.5)
+    words = [str(k) for k in islice(known, MOST_COMPARED + 1)]
+    if len(words) > MOST_COMPARED:
+        return ""
+    match = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
     return f" Did you mean {match[0]!r}?" if match else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import operator
-import warnings
 from collections.abc import Hashable, Sequence
 from numbers import Number
 from typing import Any
@@ -16,11 +15,11 @@ from scipy.sparse import csgraph
 
 from fewlabels.checks import is_whole
 from fewlabels.errors import GraphError, NodeError, nearest
-from fewlabels.neighbors import knn_weights
+from fewlabels.neighbors import WEIGHTS, nearest_points, ties
+from fewlabels.weights import real_numbers, refuse_bad, weights_of_edges, weights_of_matrix
 
-LIGHTEST, HEAVIEST = 1e-100, 1e100  # sums and squares of weights between them stay finite
 MOST_NODES = 2**31 - 1
-SYMMETRY = 1e-9  # two directions of an edge agree when they differ by less than this share
+DIGESTED = 2**20  # entries at a time
 
 
 class Graph:
@@ -38,10 +37,14 @@ class Graph:
     """
 
     def __init__(self, weights: Any, *, names: Sequence[Hashable] | None = None) -> None:
-        self.weights: sparse.csr_array = _checked(weights)
+        self._hold(weights_of_matrix(weights), names)
+
+    def _hold(self, weights: sparse.csr_array, names: Sequence[Hashable] | None) -> None:
+        self.weights = weights
+        self.recall: float | None = None  # of the neighbours it was made of, the share that was found
         self.names: Sequence[Hashable] = range(self.n_nodes)
         self._position: dict[Hashable, int] | None = None
-        if names is not None and list(names) != list(range(self.n_nodes)):
+        if names is not None and list(names) != list(self.names):
             self._name(list(names))
 
     @classmethod
@@ -66,7 +69,7 @@ class Graph:
         i, j = _node_numbers("source", source), _node_numbers("target", target)
         if len(i) != len(j):
             raise GraphError(f"{len(i)} sources and {len(j)} targets: give one of each for every edge.")
-        w = np.ones(len(i)) if weight is None else _numbers(f"the weights of {len(i)} edges", weight)
+        w = np.ones(len(i)) if weight is None else real_numbers(f"the weights of {len(i)} edges", weight)
         if w.shape != i.shape:
             raise GraphError(f"{len(i)} edges and weights of shape {w.shape}: give one weight for every edge.")
         largest = max(i.max(initial=-1), j.max(initial=-1))
@@ -79,17 +82,36 @@ class Graph:
             raise GraphError(
                 f"an edge names node {largest} of a graph of {n} nodes, 0 to {n - 1}. Raise n_nodes or mend the edge."
             )
-        _refuse_bad(w, lambda e: f"the weight of edge {e} ({i[e]} to {j[e]})")
-        return cls(_undirected(i, j, w, n), names=names)
+        refuse_bad(w, lambda e: f"the weight of edge {e} ({i[e]} to {j[e]})")
+        graph = cls.__new__(cls)
+        graph._hold(weights_of_edges(i, j, w, n), names)
+        return graph
 
     @classmethod
-    def from_features(cls, X: Any, n_neighbors: int = 10, weight: str = "gaussian", metric: str = "euclidean") -> Graph:
-        """The exact k-nearest-neighbour graph of points, dense or sparse (see `knn_weights` for the weights).
+    def from_features(
+        cls,
+        X: Any,
+        n_neighbors: int = 10,
+        weight: str = "gaussian",
+        metric: str = "euclidean",
+        *,
+        method: str = "auto",
+    ) -> Graph:
+        """The k-nearest-neighbour graph of points, dense or sparse (see `ties` for the weights).
+
+        Neighbours are exact, unless that would take long (more than 50,000 points in many dimensions): then they are
+        found approximately (`pip install 'fewlabels[large]'`), and `graph.recall` tells what share of them was found.
+        `method` says "exact" or "approximate" whatever the size.
 
         >>> Graph.from_features([[0.0], [1.0], [3.0], [3.0]], n_neighbors=1, weight="binary").n_edges
         2
         """
-        return cls(knn_weights(X, n_neighbors, weight, metric))
+        if weight not in WEIGHTS:
+            raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
+        found = nearest_points(X, n_neighbors, metric, method)
+        graph = cls(ties(found, weight))
+        graph.recall = found.recall
+        return graph
 
     @classmethod
     def from_networkx(cls, g: Any, weight: str = "weight") -> Graph:
@@ -147,7 +169,8 @@ class Graph:
         """SHA-256 of nodes, edges, weights and names."""
         digest = hashlib.sha256(f"graph of {self.n_nodes}".encode())
         for array, dtype in ((self.weights.indptr, "<i8"), (self.weights.indices, "<i8"), (self.weights.data, "<f8")):
-            digest.update(np.ascontiguousarray(array, dtype=dtype).tobytes())
+            for start in range(0, len(array), DIGESTED):
+                digest.update(array[start : start + DIGESTED].astype(dtype).tobytes())
         if self._position is not None:
             digest.update(repr(self.names).encode())
         return digest.hexdigest()
@@ -170,101 +193,7 @@ class Graph:
         self._has_numbers = any(isinstance(name, Number) for name in names)
 
 
-def _checked(weights: Any) -> sparse.csr_array:
-    """The weights as a symmetric csr_array with sorted indices, no zeros stored and an empty diagonal, read-only."""
-    if sparse.issparse(weights):
-        if weights.dtype.kind not in "biuf":
-            raise GraphError(f"the weights are of type {weights.dtype}: give real numbers.")
-        W = sparse.coo_array(weights, dtype=float)
-    else:
-        array = _numbers("the weights", weights)
-        if array.ndim != 2:
-            raise GraphError(f"the weights have shape {array.shape}: give a square matrix, one row and column a node.")
-        W = sparse.coo_array(array)
-    n, columns = W.shape
-    if n != columns:
-        raise GraphError(f"the weights have shape ({n}, {columns}): give a square matrix, one row and column a node.")
-    if n == 0:
-        raise GraphError("the graph has no nodes: give weights for at least one.")
-    i, j = W.coords
-    _refuse_bad(W.data, lambda e: f"weights[{i[e]}, {j[e]}]")
-    W = sparse.csr_array(W)
-    W.sum_duplicates()
-    loops = np.flatnonzero(W.diagonal())
-    if len(loops):
-        warnings.warn(
-            f"dropped {len(loops)} self-loop(s), the first at node {loops[0]}: they tie a node to itself only.",
-            stacklevel=4,
-        )
-        W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
-    W.eliminate_zeros()
-    gap = sparse.csr_array(abs(W - W.T))
-    excess = sparse.coo_array(gap - SYMMETRY * W.maximum(W.T))
-    wrong = np.flatnonzero(excess.data > 0)
-    if len(wrong):
-        a, b = (int(side[wrong[0]]) for side in excess.coords)
-        raise GraphError(
-            f"weights[{a}, {b}] is {W[a, b]:g} and weights[{b}, {a}] is {W[b, a]:g}: the matrix must be symmetric. "
-            "Use (W + W.T) / 2 or np.maximum(W, W.T)."
-        )
-    if gap.count_nonzero():
-        W = sparse.csr_array((W + W.T) / 2)
-    W.sort_indices()
-    for part in (W.data, W.indices, W.indptr):
-        part.flags.writeable = False
-    return W
-
-
-def _undirected(i: NDArray[np.int64], j: NDArray[np.int64], w: NDArray[np.float64], n: int) -> sparse.csr_array:
-    """Sum each direction of each edge, check that two directions agree, and keep one."""
-    low, high = np.minimum(i, j), np.maximum(i, j)
-    pair, which = np.unique(low * n + high, return_inverse=True)
-    sums = [
-        np.bincount(which[side], w[side], minlength=len(pair)) for side in (i <= j, i > j)
-    ]  # each direction's weight
-    listed = [np.bincount(which[side], minlength=len(pair)) > 0 for side in (i <= j, i > j)]
-    clash = listed[0] & listed[1] & ~np.isclose(sums[0], sums[1], rtol=SYMMETRY, atol=0)
-    if clash.any():
-        e = int(np.flatnonzero(clash)[0])
-        low_end, high_end = divmod(int(pair[e]), n)
-        raise GraphError(
-            f"edge {low_end} to {high_end} weighs {sums[0][e]:g} and {high_end} to {low_end} weighs "
-            f"{sums[1][e]:g}: edges have no direction. "
-            "Give both the same weight or list one."
-        )
-    total = np.where(listed[0], sums[0], sums[1])
-    a, b = np.divmod(pair, n)
-    off = a != b
-    rows, columns = np.concatenate([a, b[off]]), np.concatenate([b, a[off]])
-    return sparse.csr_array((np.concatenate([total, total[off]]), (rows, columns)), shape=(n, n))
-
-
-def _refuse_bad(w: NDArray[np.float64], where: Any) -> None:
-    """Refuse the first weight that is negative, NaN or infinite; where(e) names entry e."""
-    bad = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-    if len(bad):
-        e = int(bad[0])
-        way_out = "Take abs() or drop the edge." if w[e] < 0 else "Fill it in or drop the edge."
-        raise GraphError(f"{where(e)} is {w[e]:g}: weights must be finite and >= 0. {way_out}")
-    extreme = np.flatnonzero((w > 0) & ((w < LIGHTEST) | (w > HEAVIEST)))
-    if len(extreme):
-        e = int(extreme[0])
-        raise GraphError(
-            f"{where(e)} is {w[e]:g}, outside {LIGHTEST:g} to {HEAVIEST:g}: multiply all weights by a constant."
-        )
-
-
-def _numbers(what: str, values: Any) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "biuf" and array.size:
-            raise TypeError(f"its type is {array.dtype}")
-        return array.astype(float)
-    except (TypeError, ValueError) as error:
-        raise GraphError(f"{what}: not an array of real numbers ({error}). Give numbers only.") from None
-
-
-def _node_numbers(what: str, values: ArrayLike) -> NDArray[np.int64]:
+def _node_numbers(what: str, values: ArrayLike) -> NDArray[np.int32]:
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -279,7 +208,7 @@ def _node_numbers(what: str, values: ArrayLike) -> NDArray[np.int64]:
     if array.size and (array.min() < 0 or int(array.max()) >= MOST_NODES):
         wrong = array.min() if array.min() < 0 else array.max()
         raise GraphError(f"{what} holds {wrong}: node numbers run from 0 to {MOST_NODES - 1}.")
-    return array.astype(np.int64)
+    return array.astype(np.int32, copy=False)
 
 
 def _count(n_nodes: Any) -> int:

@@ -10,40 +10,48 @@ from scipy import sparse
 
 from fewlabels.checks import is_whole
 from fewlabels.errors import GraphError
+from fewlabels.neighbor_search import Neighbors, find_neighbors
 
 WEIGHTS = ("gaussian", "binary")
 METRICS = ("euclidean", "cosine")
 LARGEST = 1e100  # squares of distances between smaller features stay finite
 
 
-def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str) -> sparse.csr_array:
-    """Symmetric weights of the exact k-nearest-neighbour graph; two points are tied if either lists the other.
+def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str, method: str = "auto") -> sparse.csr_array:
+    """Symmetric weights of the k-nearest-neighbour graph of points, dense or sparse."""
+    return ties(nearest_points(X, n_neighbors, metric, method), weight)
 
-    A point ties each of its neighbours with exp(-(d / s)^2), s the distance to its own k-th neighbour, and the larger
-    of the two directions counts. So every tie lies between exp(-1) and 1: an outlier keeps its ties, and duplicate
-    points (s = 0, d = 0) are tied with weight 1.
-    """
-    from sklearn.neighbors import NearestNeighbors
 
-    if weight not in WEIGHTS:
-        raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
+def nearest_points(X: Any, n_neighbors: int, metric: str, method: str = "auto") -> Neighbors:
+    """The nearest neighbours of each point, what is no points or no metric being refused."""
     if metric not in METRICS:
         raise GraphError(f"metric is {metric!r}: choose one of {', '.join(METRICS)}.")
     X = _as_points(X)
     n = X.shape[0]
     if not is_whole(n_neighbors) or not 1 <= n_neighbors < n:
         raise GraphError(f"n_neighbors is {n_neighbors!r} for {n} points: give a whole number from 1 to {n - 1}.")
-    n_neighbors = int(n_neighbors)
     if metric == "cosine":
         X = _unit_rows(X)  # neighbours on the unit sphere are the cosine neighbours
-    finder = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
-    distance, neighbor = finder.kneighbors()  # (n, k) each, the point itself left out
+    return find_neighbors(X, int(n_neighbors), method)
+
+
+def ties(found: Neighbors, weight: str) -> sparse.csr_array:
+    """Symmetric weights between neighbours; two points are tied if either lists the other.
+
+    A point ties each of its neighbours with exp(-(d / s)^2), s the distance to its own k-th neighbour, and the larger
+    of the two directions counts. So every tie lies between exp(-1) and 1: an outlier keeps its ties, and duplicate
+    points (s = 0, d = 0) are tied with weight 1.
+    """
+    if weight not in WEIGHTS:
+        raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
+    distance = found.distance
+    n, k = distance.shape
     tie = np.ones_like(distance)
     if weight == "gaussian":
         scale = np.where(distance[:, -1:] > 0, distance[:, -1:], 1.0)
         tie = np.exp(-((distance / scale) ** 2))
-    start = np.arange(0, n * n_neighbors + 1, n_neighbors)
-    directed = sparse.csr_array((tie.ravel(), neighbor.ravel(), start), shape=(n, n))
+    start = np.arange(0, n * k + 1, k)
+    directed = sparse.csr_array((tie.ravel(), found.index.ravel(), start), shape=(n, n))
     return sparse.csr_array(directed.maximum(directed.T))
 
 

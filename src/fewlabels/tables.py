@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewlabels.cells import column_text, read_table
+from fewlabels.edges import read_edges
 from fewlabels.errors import FileError, nearest
 from fewlabels.graph import Graph
 from fewlabels.learner import ActiveLearner
@@ -18,125 +19,36 @@ from fewlabels.whole_file import whole_file
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "PARQUET"}
+__all__ = [
+    "column_text",
+    "read_edges",
+    "read_features",
+    "read_labels",
+    "read_table",
+    "standardised",
+    "write_predictions",
+]
 LARGEST = 1e100  # squares of smaller numbers stay finite
 
 
-def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame:
-    """The table with every value as text (a Parquet number keeps its digits); it must have these columns."""
-    import pandas as pd
+def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[Hashable, str]:
+    """{node: label}, nodes as the graph calls them, from a table with columns node and label.
 
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in KINDS:
-        raise FileError(f"{path} ends in {kind!r}: give a .csv, .tsv, .jsonl or .parquet file.")
-    if not path.is_file():
-        raise FileError(f"there is no file {path}. Check the path.")
-    try:
-        if kind == ".parquet":
-            table = pd.read_parquet(path)
-            table = table.reset_index(drop=all(name is None for name in table.index.names))
-        elif KINDS[kind] == "JSON lines":
-            table = _read_json_lines(path)
-        else:
-            table = pd.read_csv(
-                path,
-                sep="\t" if kind == ".tsv" else ",",
-                dtype=str,
-                keep_default_na=False,
-                skipinitialspace=True,
-                encoding="utf-8-sig",
-            )
-    except pd.errors.EmptyDataError:
-        named = f" {', '.join(columns)}" if columns else ""
-        needs = "give a JSON object a line, with" if KINDS[kind] == "JSON lines" else "its first line must name"
-        raise FileError(f"{path} is empty: {needs} the columns{named}.") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{path} is not written in UTF-8: save it again with that encoding.") from None
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise FileError(f"{path} cannot be read as {KINDS[kind]}: {reason}. Mend the file or save it again.") from None
-    if not isinstance(table.index, pd.RangeIndex):
-        raise FileError(f"{path} has rows with more cells than its header names columns. Mend the header or the rows.")
-    missing = [c for c in columns if c not in table.columns]
-    if missing:
-        listed = ", ".join(map(str, table.columns))
-        if len(table.columns) == 1 and ";" in listed:
-            raise FileError(f"{path} has the one column {listed!r}: save it with commas between the cells.")
-        hint = nearest(missing[0], table.columns)
-        raise FileError(
-            f"{path} has no column {missing[0]!r}: its columns are {listed}.{hint} Name one of them, or rename it."
-        )
-    return table
-
-
-def _read_json_lines(path: Path) -> pd.DataFrame:
-    """One JSON object a line; a key that a line lacks is an empty cell."""
-    import pandas as pd
-
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f"line {number}: {error}") from None
-        if not isinstance(row, dict):
-            raise ValueError(f'line {number} is {_json_text(row)[:40]!r}, not an object such as {{"name": "a"}}')
-        rows.append({_json_text(key): _json_text(value) for key, value in row.items()})
-    if not rows:
-        raise pd.errors.EmptyDataError
-    columns = dict.fromkeys(key for row in rows for key in row)
-    return pd.DataFrame({key: [row.get(key, "") for row in rows] for key in columns}, dtype=str)
-
-
-def _json_text(value: object) -> str:
-    if value is None or value != value:
-        return ""
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # half a character is no text
-    if isinstance(value, float):
-        return _as_text(value)
-    return json.dumps(value, ensure_ascii=True)
-
-
-def read_edges(path: str | os.PathLike[str]) -> Graph:
-    """A graph from a table of edges: columns source, target and perhaps weight; nodes keep their names, as text."""
-    import pandas as pd
-
-    table = read_table(path, ["source", "target"])
-    ends = [column_text(path, table, "source"), column_text(path, table, "target")]
-    if not len(table):
-        raise FileError(f"{path} holds no edges: give one line for every edge.")
-    numbers, names = pd.factorize(np.concatenate(ends))
-    weight = None
-    if "weight" in table.columns:
-        weight = pd.to_numeric(table["weight"], errors="coerce").to_numpy(dtype=float)
-        bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-        if len(bad):
-            raise FileError(
-                f"{path}, row {bad[0] + 1}: the weight {table['weight'].iloc[bad[0]]!r} is not a number >= 0. "
-                "Mend that row."
-            )
-    source, target = np.split(numbers, 2)
-    return Graph.from_edges(source, target, weight, n_nodes=len(names), names=list(names))
-
-
-def read_labels(path: str | os.PathLike[str], graph: Graph) -> dict[str, str]:
-    """{node: label} from a table with columns node and label; rows without a label are left out."""
+    Rows without a label are left out.
+    """
     table = read_table(path, ["node", "label"])
     nodes, labels = column_text(path, table, "node"), column_text(path, table, "label", may_be_empty=True)
-    known = set(graph.names)
-    found: dict[str, str] = {}
-    for row, (node, label) in enumerate(zip(nodes, labels, strict=True), start=1):
+    known = {str(name): name for name in graph.names}
+    found: dict[Hashable, str] = {}
+    for row, (text, label) in enumerate(zip(nodes, labels, strict=True), start=1):
         if not label:
             continue
-        if node not in known:
+        if text not in known:
             raise FileError(
-                f"{path}, row {row}: no edge names the node {node!r}.{nearest(node, known)} Mend the name or "
+                f"{path}, row {row}: no edge names the node {text!r}.{nearest(text, known)} Mend the name or "
                 "add its edges."
             )
+        node = known[text]
         if found.setdefault(node, label) != label:
             raise FileError(
                 f"{path}, row {row}: node {node!r} is {label!r} here and {found[node]!r} above. Keep one of them."
@@ -183,24 +95,6 @@ def standardised(path: str | os.PathLike[str], table: pd.DataFrame) -> NDArray[n
         )
     spread = X.std(axis=0)
     return np.asarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))
-
-
-def column_text(
-    path: str | os.PathLike[str], table: pd.DataFrame, column: str, *, may_be_empty: bool = False
-) -> list[str]:
-    """(n,) the column as stripped text; an empty cell is refused with its row, the first below the header being 1."""
-    values = [
-        "" if missing is True else _as_text(value)
-        for value, missing in zip(table[column], table[column].isna().tolist(), strict=True)
-    ]
-    if not may_be_empty and "" in values:
-        raise FileError(f"{path}, row {values.index('') + 1}: {column!r} is empty. Fill it in or remove the row.")
-    return values
-
-
-def _as_text(value: object) -> str:
-    """A cell as text; a whole number that Parquet keeps as a float, for the gaps beside it, without its .0."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
 
 
 def write_predictions(path: str | os.PathLike[str], learner: ActiveLearner) -> None:

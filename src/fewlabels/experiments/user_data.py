@@ -21,7 +21,7 @@ def read_dataset(
     if labels is not None:
         graph = read_edges(path)
         found = read_labels(labels, graph)
-        text = [found.get(str(node), "") for node in graph.names]
+        text = [found.get(node, "") for node in graph.names]
     else:
         X, text = read_features(path, label_column)
         graph = Graph.from_features(X, min(n_neighbors, len(X) - 1))

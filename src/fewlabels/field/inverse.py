@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -11,10 +9,10 @@ from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
 from fewlabels.kernels.reference import EPS, Floats
+from fewlabels.progress import Progress
 
 BLOCKS_FROM = 6000  # nodes; one call of LAPACK is quicker below, and done in two or three seconds
 BLOCK = 1024
-PATIENCE = 2.0  # seconds between lines of progress
 TOLERANCE = 1e-9  # expected relative error of a Cholesky inverse above which bordering takes its place
 
 
@@ -82,7 +80,7 @@ def _inverse_by_blocks(A: Floats, block: int = BLOCK) -> bool:
     """
     m = len(A)
     cuts = [slice(start, min(start + block, m)) for start in range(0, m, block)]
-    progress = _Progress(m, 3 * len(cuts))
+    progress = Progress(f"setting up {m:,} nodes", 3 * len(cuts))
     for K in cuts:
         A[K.start :, K] -= A[K.start :, : K.start] @ A[K, : K.start].T
         factor, failed = lapack.dpotrf(A[K, K], lower=1, clean=1)
@@ -103,22 +101,6 @@ def _inverse_by_blocks(A: Floats, block: int = BLOCK) -> bool:
         A[K, : K.stop] = A[K.start :, K].T @ A[K.start :, : K.stop]
         progress.step()
     return True
-
-
-class _Progress:
-    """A line on standard error every two seconds, with the time left."""
-
-    def __init__(self, m: int, steps: int) -> None:
-        self.m, self.steps, self.done = m, steps, 0
-        self.started = self.told = time.perf_counter()
-
-    def step(self) -> None:
-        self.done += 1
-        now = time.perf_counter()
-        if now - self.told > PATIENCE and self.done < self.steps:
-            self.told = now
-            left = (now - self.started) * (self.steps / self.done - 1)
-            print(f"fewlabels: setting up {self.m:,} nodes, about {left:.0f} s left", file=sys.stderr, flush=True)
 
 
 def _fill(out: Floats, W: sparse.csr_array, degree: Floats) -> None:

@@ -38,6 +38,10 @@ class MemoryNeededError(FewlabelsError):
     """The computation would need more memory than the machine has free."""
 
 
+class ClusterError(FewlabelsError):
+    """Rows of G were lost with a worker of the cluster; every later question to that field says so again."""
+
+
 def nearest(word: object, known: Iterable[object]) -> str:
     """A hint such as " Did you mean 'tsa'?", or nothing when no known word comes close."""
     match = difflib.get_close_matches(str(word), [str(k) for k in known], n=1, cutoff=0.5)

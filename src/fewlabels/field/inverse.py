@@ -82,7 +82,7 @@ def _inverse_by_blocks(A: Floats, block: int = BLOCK) -> bool:
     """
     m = len(A)
     cuts = [slice(start, min(start + block, m)) for start in range(0, m, block)]
-    progress = _Progress(m, 3 * len(cuts))
+    progress = Progress(m, 3 * len(cuts))
     for K in cuts:
         A[K.start :, K] -= A[K.start :, : K.start] @ A[K, : K.start].T
         factor, failed = lapack.dpotrf(A[K, K], lower=1, clean=1)
@@ -105,20 +105,21 @@ def _inverse_by_blocks(A: Floats, block: int = BLOCK) -> bool:
     return True
 
 
-class _Progress:
+class Progress:
     """A line on standard error every two seconds, with the time left."""
 
     def __init__(self, m: int, steps: int) -> None:
         self.m, self.steps, self.done = m, steps, 0
         self.started = self.told = time.perf_counter()
 
-    def step(self) -> None:
+    def step(self) -> bool:
         self.done += 1
         now = time.perf_counter()
         if now - self.told > PATIENCE and self.done < self.steps:
             self.told = now
             left = (now - self.started) * (self.steps / self.done - 1)
             print(f"fewlabels: setting up {self.m:,} nodes, about {left:.0f} s left", file=sys.stderr, flush=True)
+        return True
 
 
 def _fill(out: Floats, W: sparse.csr_array, degree: Floats) -> None:

@@ -60,7 +60,7 @@ def two_step_cost(
 ) -> Floats:
     layout, columns = two_step_view(h, np.diag(G), island, piece)
     everyone = np.arange(len(h))
-    if screens(layout):
+    if screens(np.diag(G), island):
         found, steepness = two_step_errors(whole_rows(G), in_single(columns), layout, everyone, get_num_threads())
         asked = everyone if skipped is None else np.flatnonzero(~skipped[layout.order])
         close = perhaps_lowest(found / n, screening_error(steepness), asked)
@@ -72,10 +72,10 @@ def two_step_cost(
     return cost
 
 
-def screens(layout: Layout) -> bool:
+def screens(diagonal: Floats, island: Ints) -> bool:
     """Whether the float32 pass pays."""
-    u = len(layout.order)
-    return u >= SCREEN_FROM and float((2 / layout.diagonal[layout.reached]).sum()) <= SCREEN_UP_TO * u
+    u = len(diagonal)
+    return u >= SCREEN_FROM and float((2 / diagonal[island < 0]).sum()) <= SCREEN_UP_TO * u
 
 
 def screening_error(steepness: Floats) -> Floats:

@@ -21,13 +21,14 @@ class Cluster:
     """The engine of a learner: `ActiveLearner(graph, classes, engine=Cluster("tcp://scheduler:8786"))`.
 
     It asks what the dense engine asks. One cluster serves several learners; `close`, or leaving a `with` block, lets go
-    of the workers and of what they hold.
+    of the workers and of what they hold. Messages go by way of the scheduler, or with `direct` straight to the workers,
+    which is quicker where this machine can reach them.
     """
 
-    def __init__(self, address: str, timeout: float = 5.0) -> None:
+    def __init__(self, address: str, *, direct: bool = False, timeout: float = 5.0) -> None:
         from fewlabels.cluster.crew import Crew  # loads Dask
 
-        self._crew = Crew(address, timeout)
+        self._crew = Crew(address, timeout, direct)
 
     @property
     def workers(self) -> list[str]:

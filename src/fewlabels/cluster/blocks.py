@@ -153,5 +153,3 @@ def _free(crew: Crew) -> list[int]:
 
 def _drop(crew: Crew, number: int) -> None:
     crew.forget_rows(number)
-
-

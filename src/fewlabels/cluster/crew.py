@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, and what is said to them. Every message between driver and workers goes through here."""
+"""The workers of a Dask cluster, and what is said to them: every message of the driver goes through here."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ class WorkerGone(Exception):  # noqa: N818  a fact between these files, said to 
 class Crew:
     """One holder of rows on every worker that the scheduler knows when the crew is called together."""
 
-    def __init__(self, address: str, timeout: float) -> None:
+    def __init__(self, address: str, timeout: float, direct: bool) -> None:
         self.address = address
-        self._client = _connect(address, timeout)
+        self._client = _connect(address, timeout, direct)
+        self._futures: list[Any] = []
+        self._holders: list[Any] = []
         self.moved = 0  # bytes of the arrays and numbers sent and received so far
         self.lost: WorkerGone | None = None
         try:
@@ -46,8 +48,7 @@ class Crew:
 
     def close(self) -> None:
         """Let go of the workers; the rows they hold are dropped."""
-        self._holders: list[Any] = []
-        self._futures: list[Any] = []
+        self._holders, self._futures = [], []
         self._client.close()
 
     def one(self, k: int, method: str, *arguments: Any) -> Any:
@@ -121,7 +122,7 @@ class Crew:
         return self.lost
 
 
-def _connect(address: str, timeout: float) -> Any:
+def _connect(address: str, timeout: float, direct: bool) -> Any:
     try:
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port
@@ -129,7 +130,9 @@ def _connect(address: str, timeout: float) -> Any:
         raise SettingError("a cluster needs Dask: pip install 'fewlabels[cluster]'.") from None
     try:
         socket.create_connection(get_address_host_port(address), timeout).close()  # Client itself retries and lingers
-        return Client(address, timeout=timeout, set_as_default=False)  # type: ignore[no-untyped-call]
+        return Client(  # type: ignore[no-untyped-call]
+            address, timeout=timeout, set_as_default=False, direct_to_workers=direct
+        )
     except Exception as error:  # whatever is there may answer anything
         raise SettingError(
             f"no Dask scheduler answers at {address} ({error}). Start one with `dask scheduler`, or check the address."

@@ -8,13 +8,14 @@ import numba
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from fewlabels import memory
 from fewlabels.kernels import cpu, rows_cpu
 from fewlabels.kernels.reference import Flags, Floats, Ints
 from fewlabels.kernels.rows_cpu import View
 
+MOST_THREADS = numba.get_num_threads()  # that Numba was started with
 LIMIT = 0.8  # of a worker's memory limit: above it Dask stops giving it work, and soon after ends it
 CHUNK = 256  # rows changed together: the product of a chunk is all that is held besides G
 
@@ -27,6 +28,7 @@ class Holder:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
+        self.blas = ThreadpoolController()
         self.rows: dict[int, Rows] = {}
         self.peers: list[Any] = []
 
@@ -54,8 +56,8 @@ class Holder:
 
     def do(self, field: int, verb: str, *arguments: Any) -> Any:
         """One of the verbs of `Rows`."""
-        numba.set_num_threads(min(self.threads, numba.config.NUMBA_NUM_THREADS))  # counts for this Python thread
-        with threadpool_limits(self.threads):  # Dask starts its workers with one thread for BLAS
+        numba.set_num_threads(min(self.threads, MOST_THREADS))  # counts for this Python thread
+        with self.blas.limit(limits=self.threads):  # Dask starts its workers with one thread for BLAS
             return getattr(self.rows[field], verb)(*arguments)
 
     def sweep(self, field: int, start: int, stop: int, owner: int) -> None:
@@ -177,5 +179,3 @@ class Rows:
             if number >= 0 and (rows := np.flatnonzero(own == number)).size:
                 for left in range(0, len(rows), CHUNK):
                     self.G[np.ix_(rows[left : left + CHUNK], members)] += lift[members[0]]
-
-

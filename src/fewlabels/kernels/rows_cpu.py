@@ -12,7 +12,7 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 
 from fewlabels.kernels import lookahead_cpu
-from fewlabels.kernels.lookahead_cpu import Layout
+from fewlabels.kernels.lookahead_view import Layout, harmonic_view, in_single, two_step_view
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
 
@@ -28,9 +28,9 @@ class View(NamedTuple):
 
 def two_step_errors(G: Floats, first: int, view: View, asked: Ints, single: bool) -> tuple[Floats, Floats]:
     """n R+q of the places asked, whose rows must be here, and the mean 2 / v met on the way."""
-    layout, columns = lookahead_cpu.two_step_view(*view[1:])
+    layout, columns = two_step_view(*view[1:])
     if single:
-        columns = lookahead_cpu.in_single(columns)
+        columns = in_single(columns)
     layout, asked = _among_rows(layout, first, view.unlabelled, asked)
     found: tuple[Floats, Floats] = lookahead_cpu.two_step_errors(G, columns, layout, asked, get_num_threads())
     return found
@@ -38,7 +38,7 @@ def two_step_errors(G: Floats, first: int, view: View, asked: Ints, single: bool
 
 def harmonic_errors(G: Floats, first: int, view: View, asked: Ints) -> Floats:
     """n R+q of the places asked, by harmonic marginals."""
-    layout, columns = lookahead_cpu.harmonic_view(*view[1:])
+    layout, columns = harmonic_view(*view[1:])
     layout, asked = _among_rows(layout, first, view.unlabelled, asked)
     found: Floats = lookahead_cpu.harmonic_errors(G, columns, layout, asked, get_num_threads())
     return found

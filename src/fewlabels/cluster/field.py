@@ -14,7 +14,6 @@ from fewlabels.cluster import lookahead
 from fewlabels.cluster.blocks import Blocks
 from fewlabels.cluster.crew import Crew
 from fewlabels.cluster.lookahead import Green
-from fewlabels.errors import GraphError
 from fewlabels.field.dense import DRIFT, MANY
 from fewlabels.field.inverse import TOLERANCE, Progress
 from fewlabels.field.placement import Known
@@ -107,23 +106,11 @@ class ClusterField(Known):
             self.refresh()
 
     def forget(self, node: int) -> None:
-        label = int(self.label[node])
-        reach = self._reach(node)
-        with self._blocks.changing():
-            self.label[node] = -1
-            if self._has_no_label(node):
-                self._unground(node)
-                return
-            pull, signed = self._attachments()  # (n,), (n, C)
-            s = float(pull[node] + reach @ pull)
-            h_new = (signed[node] + reach @ signed) / s
-            self._blocks.tell("border", reach, s, node)
-            self._h += np.outer(reach, h_new - answer(label, self.n_classes))
-            self._h[node] = h_new
-            self._diagonal += reach * reach / s
-            self._diagonal[node] = 1 / s
-            self._error += EPS * self._diagonal
-            self._error[node] = EPS * self.n_nodes / s
+        self._take_back(node)
+        if self._island[node] >= 0:
+            members = self._component == self._component[node]
+            if (self._error[members] * self._degree[members] > DRIFT).any():  # 1 / degree: the least resistance
+                self.refresh()
 
     def forget_all(self, nodes: list[int]) -> None:
         if self._few(nodes):
@@ -174,16 +161,52 @@ class ClusterField(Known):
             self._blocks.tell_each("fill", rows)
             steps = self._blocks.steps()
             progress = Progress(self.n_nodes, len(steps))
-            if not all(self._blocks.eliminate(*step) and progress.step() for step in steps):
-                raise GraphError(_too_wide("they leave nothing to divide by"))
-            lowered = -1 / (lift * size**2)
-            found = self._blocks.ask("settle", known | lonely, lifted, lowered, self._degree, signed)
-            self._diagonal, self._error, self._h = found
-            self._h[self._island >= 0] = 0
-            reached = ~known & (self._island < 0)
-            if (worst := (self._error[reached] / self._diagonal[reached]).max(initial=0)) > TOLERANCE:
-                raise GraphError(_too_wide(f"expected relative error {worst:.1g}, bound {TOLERANCE:g}"))
+            done = all(self._blocks.eliminate(*step) and progress.step() for step in steps)
+            if done:
+                lowered = -1 / (lift * size**2)
+                found = self._blocks.ask("settle", known | lonely, lifted, lowered, self._degree, signed)
+                self._diagonal, self._error, self._h = found
+                self._h[self._island >= 0] = 0
+                reached = ~known & (self._island < 0)
+                done = bool((self._error[reached] <= TOLERANCE * self._diagonal[reached]).all())
+            if not done:
+                self._build_up()
         self.refreshes += 1
+
+    def _build_up(self) -> None:
+        """G afresh without a subtraction, for weights that span too far to eliminate: as if all nodes had been known,
+        and were taken back one after another. As slow as that many answers.
+        """
+        unknown = self.unlabelled
+        self.label[unknown] = 0
+        self._blocks.tell("clear")
+        for array in (self._diagonal, self._error, self._h):
+            array[:] = 0
+        self._island[:] = -1
+        progress = Progress(self.n_nodes, len(unknown))
+        for node in unknown:
+            self._take_back(int(node))
+            progress.step()
+
+    def _take_back(self, node: int) -> None:
+        """The node is unlabelled again."""
+        label = int(self.label[node])
+        reach = self._reach(node)
+        with self._blocks.changing():
+            self.label[node] = -1
+            if self._has_no_label(node):
+                self._unground(node)
+                return
+            pull, signed = self._attachments()  # (n,), (n, C)
+            s = float(pull[node] + reach @ pull)
+            h_new = (signed[node] + reach @ signed) / s
+            self._blocks.tell("border", reach, s, node)
+            self._h += np.outer(reach, h_new - answer(label, self.n_classes))
+            self._h[node] = h_new
+            self._diagonal += reach * reach / s
+            self._diagonal[node] = 1 / s
+            self._error += EPS * self._diagonal
+            self._error[node] = EPS * self.n_nodes / s
 
     def _few(self, nodes: Collection[int]) -> bool:
         return len(nodes) <= 1 or len(nodes) * MANY < len(self.unlabelled)
@@ -204,12 +227,3 @@ class ClusterField(Known):
         self._h[members] = 0
         self._diagonal[members] += overall - (mean[members] + mean[members])
         self._error[members] = self._error[members].max() + EPS * np.abs(self._diagonal[members])
-        if (self._error[members] * self._degree[members] > DRIFT).any():  # 1 / degree: the least resistance possible
-            self.refresh()
-
-
-def _too_wide(how: str) -> str:
-    return (
-        f"the weights span so far that a cluster would lose a variance to rounding ({how}). "
-        "Drop the weakest edges, or use engine='dense', which has a slower way."
-    )

@@ -85,6 +85,10 @@ class Rows:
         self.G[np.arange(m), self.first + np.arange(m)] = diagonal[self.first : self.first + m]
         self._raise(island, lift)
 
+    def clear(self) -> None:
+        self.pivot = None
+        self.G[:] = 0
+
     def invert_pivot(self, start: int, stop: int) -> bool:
         """Nodes start to stop, held here, are eliminated next: their rows, times the inverse of their block."""
         own = slice(start - self.first, stop - self.first)

@@ -1,5 +1,7 @@
 """The kernels on blocks of rows do together what the plain ones do to the whole matrix."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from graphs import in_pieces, random_labels
@@ -28,7 +30,7 @@ def blocks(field):
     """G by node number in blocks of rows, zero where labelled: [(first, rows)]."""
     whole = np.zeros((N, N))
     whole[np.ix_(field.unlabelled, field.unlabelled)] = field.G
-    return [(a, whole[a:b].copy()) for a, b in zip(CUTS, CUTS[1:], strict=False)]
+    return [(a, whole[a:b].copy()) for a, b in pairwise(CUTS)]
 
 
 def together(parts, field):

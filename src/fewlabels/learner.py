@@ -38,7 +38,7 @@ class ActiveLearner:
 
     A node is its number, or its name where the graph has names. The same seed and the same history give the same
     question, however often `query` is called. One set-up serves many learners: pass a field without labels, made by
-    `fewlabels.field.make_field`, as the engine of each.
+    `fewlabels.field.make_field`, as the engine of each. An engine may also be a `fewlabels.cluster.Cluster`.
     """
 
     def __init__(

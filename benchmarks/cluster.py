@@ -21,7 +21,7 @@ from fewlabels.strategies import tied
 CLASSES, LABELS, ANSWERS, QUESTIONS = 5, 20, 10, 3
 
 
-def main(n=6000):
+def main(n=3000):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(n, 2))
     graph = fl.Graph.from_features(points, n_neighbors=10)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fewlabels import journal
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, nearest
-from fewlabels.field import Field, make_field
+from fewlabels.field import Engine, Field, make_field
 from fewlabels.foresight import Foresight, Outcome
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
@@ -38,7 +38,7 @@ class ActiveLearner:
 
     A node is its number, or its name where the graph has names. The same seed and the same history give the same
     question, however often `query` is called. One set-up serves many learners: pass a field without labels, made by
-    `fewlabels.field.make_field`, as the engine of each.
+    `fewlabels.field.make_field`, as the engine of each. An engine may also be a `fewlabels.cluster.Cluster`.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ActiveLearner:
         classes: Iterable[Hashable],
         strategy: str | Strategy = "tsa",
         beta: float | str = "auto",
-        engine: str | Field = "auto",
+        engine: str | Engine | Field = "auto",
         random_state: int | np.random.Generator | None = 0,
     ) -> None:
         self.graph = graph
@@ -256,10 +256,17 @@ class ActiveLearner:
         journal.write(path, self._settings, self._events)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], graph: Graph, strategy: Strategy | None = None) -> ActiveLearner:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        graph: Graph,
+        strategy: Strategy | None = None,
+        engine: str | Engine | Field | None = None,
+    ) -> ActiveLearner:
         """Replay a saved learner on its graph: the same state and the same next question.
 
-        A strategy of one's own is not in the file: pass it again. One passed here counts for this session only.
+        A strategy or an engine of one's own is not in the file: pass it again. One passed here counts for this session
+        only.
         """
         header, events = journal.read(path)
         if header.get("graph") != graph.fingerprint():
@@ -273,7 +280,8 @@ class ActiveLearner:
                 f"{path} was saved with a strategy of your own: pass it as load(path, graph, strategy=...)."
             )
         try:
-            learner = cls(graph, header["classes"], chosen, header["beta"], header["engine"], header["seed"])
+            held_by = header["engine"] if engine is None else engine
+            learner = cls(graph, header["classes"], chosen, header["beta"], held_by, header["seed"])
             for event in events:
                 learner._replay(event)
         except (KeyError, TypeError, IndexError) as error:

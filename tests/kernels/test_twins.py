@@ -55,7 +55,7 @@ def screened(monkeypatch):
 def test_the_float32_pass_errs_less_than_its_bound(field, monkeypatch, screened):
     seen = []
     monkeypatch.setattr(
-        lookahead_cpu, "_perhaps_lowest", lambda cost, error, asked: seen.append((cost.copy(), error)) or asked[:0]
+        lookahead_cpu, "perhaps_lowest", lambda cost, error, asked: seen.append((cost.copy(), error)) or asked[:0]
     )
     arguments = field.G, field.h, field.island, field.n_nodes
     rough = cpu.two_step_cost(*arguments)

@@ -74,8 +74,16 @@ class Field(Protocol):
         """An independent field in the same state."""
 
 
-def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Field = "auto") -> Field:
+class Engine(Protocol):
+    """Anything that makes the field of a graph without labels, such as a cluster."""
+
+    def __call__(self, graph: Graph, n_classes: int, beta: float) -> Field: ...
+
+
+def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine | Field = "auto") -> Field:
     """The field of a graph without labels, held by the named engine; a field made before is copied, which is quick."""
+    if callable(engine):
+        return engine(graph, n_classes, beta)
     if not isinstance(engine, str):
         same = (engine.n_nodes, engine.n_classes, engine.beta) == (graph.n_nodes, n_classes, beta)
         if not same or (engine.weights != beta * graph.weights).nnz or len(engine.unlabelled) < graph.n_nodes:

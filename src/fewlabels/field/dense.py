@@ -6,7 +6,6 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from fewlabels import memory
 from fewlabels.field.inverse import green, pseudo_inverse
@@ -65,12 +64,8 @@ class DenseField(Placement):
 
     @property
     def hints(self) -> dict[str, Any]:
-        """Which piece each node is in once the labelled ones are taken out, and which nodes no question is about.
-
-        G is zero between pieces, so an answer says something about its own piece only.
-        """
-        _, piece = connected_components(self.weights[self.unlabelled][:, self.unlabelled], directed=False)
-        return {"piece": piece.astype(np.int64), "skipped": self.skipped[self.unlabelled]}
+        """The nodes' pieces, since an answer says something about its own only, and which no question is about."""
+        return {"piece": self._pieces(self.unlabelled), "skipped": self.skipped[self.unlabelled]}
 
     def observe(self, node: int, label: int) -> None:
         q = int(self._place[node])

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from fewlabels.errors import GraphError
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats, Ints, answer
+from fewlabels.kernels.reference import Flags, Floats, Ints, answer
 
 SPAN = 1e13  # largest over smallest weight: beyond it float64 cannot hold a node's strong and weak ties at once
 RANGE = (1e-50, 1e50)  # beta times a weight
@@ -24,10 +25,8 @@ class Part(NamedTuple):
     ground: Floats | None  # (m,)
 
 
-class Placement:
-    """The unlabelled nodes fill the leading places: an answered node swaps with the last of them, a forgotten one is
-    appended.
-    """
+class Known:
+    """The graph, and what is known of each node; by node number."""
 
     def __init__(self, graph: Graph, n_classes: int, beta: float) -> None:
         self.n_nodes, self.n_classes, self.beta = graph.n_nodes, n_classes, beta
@@ -35,6 +34,37 @@ class Placement:
         self._component = graph.components()
         self.label = np.full(self.n_nodes, -1)  # (n,) class number, -1 where not known
         self.skipped = np.zeros(self.n_nodes, dtype=bool)
+
+    def _attachments(self) -> tuple[Floats, Floats]:
+        """(n,) pull of each node towards labelled ones, and (n, C) the same with the labels' signs."""
+        known = self.label >= 0
+        Y = np.zeros((self.n_nodes, self.n_classes))
+        Y[known] = np.array([answer(c, self.n_classes) for c in range(self.n_classes)])[self.label[known]]
+        return self.weights @ known.astype(float), self.weights @ Y
+
+    def _has_label(self) -> Flags:
+        """Whether each component has a label."""
+        has_label = np.zeros(self._component.max() + 1, dtype=bool)
+        has_label[self._component[self.label >= 0]] = True
+        return has_label
+
+    def _has_no_label(self, node: int) -> bool:
+        """Whether the node's component has no label left."""
+        return bool((self.label[self._component == self._component[node]] < 0).all())
+
+    def _pieces(self, unlabelled: Ints) -> Ints:
+        """(u,) which piece each node is in once the labelled ones are taken out; G is zero between pieces."""
+        _, piece = connected_components(self.weights[unlabelled][:, unlabelled], directed=False)
+        return piece.astype(np.int64)
+
+
+class Placement(Known):
+    """The unlabelled nodes fill the leading places: an answered node swaps with the last of them, a forgotten one is
+    appended.
+    """
+
+    def __init__(self, graph: Graph, n_classes: int, beta: float) -> None:
+        super().__init__(graph, n_classes, beta)
         self._island = np.empty(self.n_nodes, dtype=np.int64)
         self._order = np.arange(self.n_nodes)  # node numbers, the unlabelled ones first
         self._u = self.n_nodes  # how many are unlabelled
@@ -57,8 +87,7 @@ class Placement:
         self._u = u = len(unlabelled)
         self._order = np.concatenate([unlabelled, np.flatnonzero(self.label >= 0)])
         self._place[self._order] = np.arange(self.n_nodes)
-        has_label = np.zeros(self._component.max() + 1, dtype=bool)
-        has_label[self._component[self.label >= 0]] = True
+        has_label = self._has_label()
         component = self._component[unlabelled]
         self._island[:u] = np.where(has_label[component], -1, component)
         pull, signed = self._attachments()
@@ -70,13 +99,6 @@ class Placement:
             ground = pull[unlabelled[part]] if has_label[component[start]] else None
             parts.append(Part(part, sparse.csr_array(W[part, part]), ground))
         return parts, signed[unlabelled]
-
-    def _attachments(self) -> tuple[Floats, Floats]:
-        """(n,) pull of each node towards labelled ones, and (n, C) the same with the labels' signs."""
-        known = self.label >= 0
-        Y = np.zeros((self.n_nodes, self.n_classes))
-        Y[known] = np.array([answer(c, self.n_classes) for c in range(self.n_classes)])[self.label[known]]
-        return self.weights @ known.astype(float), self.weights @ Y
 
     def _leaves(self, q: int) -> int:
         """Place q leaves the leading places; the last of them, which takes its place, is returned."""
@@ -97,10 +119,6 @@ class Placement:
     def _swap(self, a: int, b: int) -> None:
         self._order[[a, b]] = self._order[[b, a]]
         self._place[self._order[[a, b]]] = [a, b]
-
-    def _has_no_label(self, node: int) -> bool:
-        """Whether the node's component has no label left."""
-        return bool((self.label[self._component == self._component[node]] < 0).all())
 
     def _make_island(self, node: int) -> Ints:
         """Mark the node's component as one without a label; the places of its nodes."""

@@ -19,21 +19,24 @@ __all__ = [
     "harmonic_cost",
     "inverse_by_bordering",
     "inverse_error",
+    "row_sums",
     "sopt_cost",
+    "sopt_from_sums",
     "two_step_cost",
     "vopt_cost",
+    "vopt_from_sums",
 ]
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
-def _row_sums(G: Floats) -> tuple[Floats, Floats]:
-    """(u,) sum and sum of squares of every row."""
-    u = G.shape[0]
-    plain, squares = np.empty(u), np.empty(u)
-    for q in prange(u):
-        row = G[q, :u]
+def row_sums(G: Floats, width: int) -> tuple[Floats, Floats]:
+    """Sum and sum of squares of the leading `width` entries of every row."""
+    rows = G.shape[0]
+    plain, squares = np.empty(rows), np.empty(rows)
+    for q in prange(rows):
+        row = G[q, :width]
         one, two = 0.0, 0.0
-        for k in range(u):
+        for k in range(width):
             one += row[k]
             two += row[k] * row[k]
         plain[q], squares[q] = one, two
@@ -41,16 +44,26 @@ def _row_sums(G: Floats) -> tuple[Floats, Floats]:
 
 
 def vopt_cost(G: Floats, island: Ints) -> Floats:
-    size, diagonal = island_size(island), np.diag(G)
-    _, squares = _row_sums(whole_rows(G))
+    _, squares = row_sums(whole_rows(G), len(G))
+    return vopt_from_sums(squares, np.diag(G), island)
+
+
+def sopt_cost(G: Floats, island: Ints) -> Floats:
+    sums, _ = row_sums(whole_rows(G), len(G))
+    return sopt_from_sums(sums, np.diag(G), island)
+
+
+def vopt_from_sums(squares: Floats, diagonal: Floats, island: Ints) -> Floats:
+    """VOpt from (u,) the sums of squares of G's rows and its diagonal."""
+    size = island_size(island)
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.where(size > 0, size * diagonal, -squares / diagonal)
     return first_by_rank((size == 0).astype(np.int64), diagonal.sum() + change)
 
 
-def sopt_cost(G: Floats, island: Ints) -> Floats:
-    size, diagonal = island_size(island), np.diag(G)
-    sums, _ = _row_sums(whole_rows(G))
+def sopt_from_sums(sums: Floats, diagonal: Floats, island: Ints) -> Floats:
+    """SOpt from (u,) the sums of G's rows and its diagonal."""
+    size = island_size(island)
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.where(size > 0, size**2 * diagonal, -(sums**2) / diagonal)
     return first_by_rank(size.max(initial=0) - size, sums.sum() + change)
@@ -142,9 +155,9 @@ def inverse_by_bordering(G: Floats, indptr: Ints, indices: Ints, weights: Floats
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def inverse_error(G: Floats, degree: Floats) -> Floats:
-    m = len(degree)
-    error = np.empty(m)
-    for k in prange(m):
+    rows, m = G.shape
+    error = np.empty(rows)
+    for k in prange(rows):
         total = 0.0
         for j in range(m):
             total += (G[k, j] * G[k, j] * degree[j]) ** 2

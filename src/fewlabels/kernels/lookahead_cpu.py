@@ -11,14 +11,12 @@ bound is scored again in float64: what is asked, and what is tied with it, is de
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import get_num_threads, njit, prange
-from numpy.typing import NDArray
 
 from fewlabels.kernels.exponential_cpu import exp2
-from fewlabels.kernels.reference import EPS, Flags, Floats, Ints, doubt, harmonic_marginals, two_step_marginals
+from fewlabels.kernels.lookahead_view import Columns, Layout, Numbers, harmonic_view, in_single, two_step_view
+from fewlabels.kernels.reference import EPS, Flags, Floats, Ints
 
 BLOCK = 128  # nodes k worked on together: the buffers of a block stay in the first-level cache
 SCREEN_FROM = 500  # unlabelled nodes from which the float32 pass pays
@@ -32,50 +30,36 @@ LOG2_E = 1.4426950408889634
 # Sums may be reordered and products fused so that loops vectorise; infinities and NaN keep their meaning.
 ORDER_FREE = {"reassoc", "contract"}
 
-Numbers = NDArray[np.floating[Any]]  # float32 or float64: every constant of a kernel is made in its own precision
-
-
-class Layout(NamedTuple):
-    """The unlabelled nodes, piece after piece. Everything but G is kept in this order."""
-
-    order: NDArray[np.uint64]  # (u,) places in G; unsigned, which spares the kernel a check for negative ones
-    start: Ints  # (u,) where the node's piece begins
-    stop: Ints  # (u,) and ends
-    diagonal: Floats  # (u,) G_kk
-    reached: Flags  # (u,) whether a label reaches the node
-    elsewhere: Floats  # (u,) errors to expect now in all other pieces together
-
-
-class Columns(NamedTuple):
-    """The D different columns of h, each shared by one class or more, in the order of the layout."""
-
-    h: Numbers  # (D, u), a row for each
-    chance: Numbers  # (D, u) that the node is of one of the classes sharing the column
-    many: Numbers  # (D,) how many those are
-
 
 def two_step_cost(
     G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
 ) -> Floats:
-    now = two_step_marginals(h, doubt(G, island))  # (u, C)
-    layout = _laid_out(G, island, now, piece)
-    columns = _distinct(h[layout.order], now[layout.order])
+    layout, columns = two_step_view(h, np.diag(G), island, piece)
     everyone = np.arange(len(h))
-    steepness = np.divide(2, layout.diagonal, where=layout.reached, out=np.zeros(len(h)))
-    if len(h) < SCREEN_FROM or steepness.mean() > SCREEN_UP_TO:
-        found, _ = _two_step_cost(whole_rows(G), columns, layout, everyone, get_num_threads())
-    else:
-        single = Columns(*(array.astype(np.float32) for array in columns))
-        found, steepness = _two_step_cost(whole_rows(G), single, layout, everyone, get_num_threads())
+    if screens(np.diag(G), island):
+        found, steepness = two_step_errors(whole_rows(G), in_single(columns), layout, everyone, get_num_threads())
         asked = everyone if skipped is None else np.flatnonzero(~skipped[layout.order])
-        close = _perhaps_lowest(found / n, HALF_ULP_32 * (8 + 2 * steepness), asked)
-        found[close], _ = _two_step_cost(whole_rows(G), columns, layout, close, get_num_threads())
+        close = perhaps_lowest(found / n, screening_error(steepness), asked)
+        found[close], _ = two_step_errors(whole_rows(G), columns, layout, close, get_num_threads())
+    else:
+        found, _ = two_step_errors(whole_rows(G), columns, layout, everyone, get_num_threads())
     cost = np.empty(len(h))
     cost[layout.order] = found / n
     return cost
 
 
-def _perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
+def screens(diagonal: Floats, island: Ints) -> bool:
+    """Whether the float32 pass pays."""
+    u = len(diagonal)
+    return u >= SCREEN_FROM and float((2 / diagonal[island < 0]).sum()) <= SCREEN_UP_TO * u
+
+
+def screening_error(steepness: Floats) -> Floats:
+    """How far a cost of the float32 pass may be off."""
+    return HALF_ULP_32 * (8 + 2 * steepness)
+
+
+def perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
     """Those asked whose cost, known up to its error, may be the lowest or tied with it."""
     if len(asked) == 0:
         return asked
@@ -86,11 +70,10 @@ def _perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
 def harmonic_cost(
     G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
 ) -> Floats:
-    now = harmonic_marginals(h)  # (u, C)
-    layout = _laid_out(G, island, now, piece)
-    columns = _distinct(h[layout.order], now[layout.order])
+    layout, columns = harmonic_view(h, np.diag(G), island, piece)
+    everyone = np.arange(len(h))
     cost = np.empty(len(h))
-    cost[layout.order] = _harmonic_cost(whole_rows(G), columns, layout, get_num_threads()) / n
+    cost[layout.order] = harmonic_errors(whole_rows(G), columns, layout, everyone, get_num_threads()) / n
     return cost
 
 
@@ -106,43 +89,8 @@ def whole_rows(G: Floats) -> Floats:
     return np.lib.stride_tricks.as_strided(G, (G.shape[0], G.strides[0] // G.itemsize), G.strides)
 
 
-def _laid_out(G: Floats, island: Ints, now: Floats, piece: Ints | None) -> Layout:
-    """The nodes by piece; where the pieces are not given, by what `island` says of them."""
-    if piece is None:
-        piece = island - island.min(initial=0)
-    order = np.argsort(piece, kind="stable")
-    size = np.bincount(piece)
-    stop = np.cumsum(size)
-    wrong = 1 - now.max(axis=1, initial=0)
-    elsewhere = wrong.sum() - np.bincount(piece, wrong)
-    piece = piece[order]
-    return Layout(
-        order.astype(np.uint64),
-        (stop - size)[piece],
-        stop[piece],
-        np.diag(G)[order],
-        island[order] < 0,
-        elsewhere[piece],
-    )
-
-
-def _distinct(h: Floats, now: Floats) -> Columns:
-    """The classes put together that h does not tell apart, as it does not those never heard."""
-    kept: list[int] = []
-    many: list[int] = []
-    for c in range(h.shape[1]):
-        same = [i for i, d in enumerate(kept) if np.array_equal(h[:, c], h[:, d])]
-        if same:
-            many[same[0]] += 1
-        else:
-            kept.append(c)
-            many.append(1)
-    times = np.array(many, dtype=float)
-    return Columns(np.ascontiguousarray(h.T[kept]), np.ascontiguousarray(now.T[kept] * times[:, None]), times)
-
-
 @njit(cache=True, nogil=True, parallel=True)
-def _two_step_cost(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> tuple[Floats, Floats]:
+def two_step_errors(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> tuple[Floats, Floats]:
     """n R+q of the nodes asked, and the mean 2 / v met on the way; in the precision of h, summed up in float64."""
     cost, steepness = np.empty(len(asked)), np.empty(len(asked))
     for thread in prange(threads):  # in turns, so that large and small pieces are dealt out evenly
@@ -155,7 +103,7 @@ def _two_step_cost(G: Floats, columns: Columns, layout: Layout, asked: Ints, thr
 def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, cost: Floats, steepness: Floats) -> None:
     """One thread's share of the questions: n R+q, the errors to expect over the classes q may turn out to be."""
     hT, chance, many = columns
-    D, u = hT.shape
+    D = len(many)
     number = hT.dtype
     zero, one, scale = hT.dtype.type(0), hT.dtype.type(1), hT.dtype.type(SCALE)
     limit = STEEP_32 if hT.itemsize == 4 else STEEP_64
@@ -167,7 +115,7 @@ def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
     if_other, if_own = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)  # q of another class, of class c
     for i, q in enumerate(asked):
         start, stop = layout.start[q], layout.stop[q]
-        row, pivot = G[layout.order[q], :u], layout.diagonal[q]
+        row, pivot = G[layout.row[q]], layout.diagonal[q]
         all_right[:] = 0.0
         apart, steep_sum = 0.0, 0.0  # errors at q, at steep nodes
         for left in range(start, stop, BLOCK):
@@ -261,22 +209,24 @@ def _steep_after(h: Numbers, at_q: Numbers, r: float, t: float, chance: Numbers,
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _harmonic_cost(G: Floats, columns: Columns, layout: Layout, threads: int) -> Floats:
-    cost = np.empty(G.shape[0])
+def harmonic_errors(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> Floats:
+    """n R+q of the nodes asked, by harmonic marginals."""
+    cost = np.empty(len(asked))
     for thread in prange(threads):
-        _harmonic_share(G, columns, layout, thread, threads, cost)
+        share = slice(thread, None, threads)
+        _harmonic_share(G, columns, layout, asked[share], cost[share])
     return cost
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
-def _harmonic_share(G: Floats, columns: Columns, layout: Layout, thread: int, threads: int, cost: Floats) -> None:
-    """n R+q of the harmonic marginals. (h + 1) / 2 sums to one over the classes wherever a label reaches."""
+def _harmonic_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, cost: Floats) -> None:
+    """One thread's share. (h + 1) / 2 sums to one over the classes wherever a label reaches."""
     hT, chance, many = columns
-    D, u = hT.shape
+    D = len(many)
     r, first, second, best = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    for q in range(thread, u, threads):
+    for i, q in enumerate(asked):
         start, stop = layout.start[q], layout.stop[q]
-        row, pivot = G[layout.order[q], :u], layout.diagonal[q]
+        row, pivot = G[layout.row[q]], layout.diagonal[q]
         best[:] = 0.0
         for left in range(start, stop, BLOCK):
             width = min(BLOCK, stop - left)
@@ -299,4 +249,4 @@ def _harmonic_share(G: Floats, columns: Columns, layout: Layout, thread: int, th
                     other = hc[k] - r[k] * more
                     rival = second[k] if other == first[k] else first[k]
                     best[k] += weight * max(other + 2 * r[k], rival)
-        cost[q] = layout.elsewhere[q] + 0.5 * (stop - start) - 0.5 * best.sum()  # at q itself h' = 1: no error
+        cost[i] = layout.elsewhere[q] + 0.5 * (stop - start) - 0.5 * best.sum()  # at q itself h' = 1: no error

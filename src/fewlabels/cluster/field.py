@@ -1,0 +1,230 @@
+"""The field of a cluster: G in blocks of rows on the workers, everything else here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fewlabels import memory
+from fewlabels.cluster import lookahead
+from fewlabels.cluster.blocks import Blocks
+from fewlabels.cluster.crew import Crew
+from fewlabels.cluster.lookahead import Green
+from fewlabels.field.dense import DRIFT, MANY
+from fewlabels.field.inverse import TOLERANCE
+from fewlabels.field.placement import Known
+from fewlabels.graph import Graph
+from fewlabels.kernels.reference import EPS, Floats, Ints, answer
+from fewlabels.progress import Progress
+
+
+class ClusterField(Known):
+    """G and h of a graph, changed in place by every answer as in the dense engine; nothing (n, n) is ever here.
+
+    Every array below is by node number, and nodes keep their rows and columns on the workers, so an answer moves one
+    row of G from the worker that holds it, and the same row to each worker.
+    """
+
+    def __init__(self, crew: Crew, graph: Graph, n_classes: int, beta: float = 1.0) -> None:
+        super().__init__(graph, n_classes, beta)
+        self.kernels: Any = lookahead
+        self._degree = np.asarray(self.weights.sum(axis=1)).ravel()
+        self._diagonal = np.zeros(self.n_nodes)
+        self._error = np.zeros(self.n_nodes)  # to expect in each G_kk
+        self._h = np.zeros((self.n_nodes, n_classes))
+        self._island = np.full(self.n_nodes, -1)
+        self.refreshes = -1  # how often drift has forced a fresh G
+        self._blocks = Blocks.spread(crew, self.n_nodes)
+        self.refresh()
+
+    @property
+    def unlabelled(self) -> Ints:
+        return np.flatnonzero(self.label < 0)
+
+    @property
+    def G(self) -> Floats:
+        """A copy here, as large as all the workers' rows together: for small graphs and tests."""
+        u = self.unlabelled
+        memory.require(2 * 8 * len(u) ** 2, f"a copy of G for {len(u):,} nodes", "Leave it on the workers.")
+        G: Floats = self._blocks.ask("block", u)
+        return G
+
+    @property
+    def h(self) -> Floats:
+        return self._h[self.unlabelled]
+
+    @property
+    def island(self) -> Ints:
+        return self._island[self.unlabelled]
+
+    @property
+    def doubt(self) -> Floats:
+        return np.where(self.island < 0, self._diagonal[self.unlabelled], np.inf)
+
+    @property
+    def state(self) -> tuple[Green, Floats, Ints]:
+        u = self.unlabelled
+        return Green(self._blocks, u, self._diagonal[u]), self._h[u], self._island[u]
+
+    @property
+    def hints(self) -> dict[str, Any]:
+        return {"piece": self._pieces(self.unlabelled), "skipped": self.skipped[self.unlabelled]}
+
+    def observe(self, node: int, label: int) -> None:
+        row = self._blocks.row(node)  # (n,) zero at labelled nodes
+        before, pivot, here = self._diagonal.copy(), row[node], self._island[node]
+        surprise = answer(label, self.n_classes) - self._h[node]  # (C,)
+        with self._blocks.changing():
+            if here < 0:
+                share = row / pivot
+                self._blocks.tell("downdate", row, node)
+                self._diagonal -= row * row / pivot
+                self._h += np.outer(share, surprise)
+                self._error += EPS * before + share**2 * self._error[node]
+            else:
+                same = self._island == here
+                self._blocks.tell("ground", row, node, same)
+                self._diagonal[same] += pivot - (row[same] + row[same])
+                self._h[same] += surprise
+                self._error[same] += self._error[node] + EPS * (before[same] + pivot)
+                self._island[same] = -1
+            self.label[node] = label
+            self._diagonal[node] = self._h[node] = self._error[node] = 0
+        reached = (self.label < 0) & (self._island < 0)
+        if (self._error[reached] > DRIFT * self._diagonal[reached]).any():
+            self.refresh()
+
+    def observe_all(self, labels: dict[int, int]) -> None:
+        if self._few(labels):
+            for node, label in labels.items():
+                self.observe(node, label)
+        else:
+            self.label[list(labels)] = list(labels.values())
+            self.refresh()
+
+    def forget(self, node: int) -> None:
+        self._take_back(node)
+        if self._island[node] >= 0:
+            members = self._component == self._component[node]
+            if (self._error[members] * self._degree[members] > DRIFT).any():  # 1 / degree: the least resistance
+                self.refresh()
+
+    def forget_all(self, nodes: list[int]) -> None:
+        if self._few(nodes):
+            for node in nodes:
+                self.forget(node)
+        else:
+            self.label[nodes] = -1
+            self.refresh()
+
+    def relabel(self, node: int, label: int) -> None:
+        signs = answer(label, self.n_classes) - answer(int(self.label[node]), self.n_classes)  # (C,)
+        self._h += np.outer(self._reach(node), signs)
+        self.label[node] = label
+
+    def add_class(self) -> None:
+        unheard = np.where((self.label < 0) & (self._island < 0), -1.0, 0.0)
+        self._h = np.column_stack([self._h, unheard])
+        self.n_classes += 1
+
+    def copy(self) -> ClusterField:
+        """An independent field in the same state, on the same workers, which need room for it."""
+        twin = object.__new__(ClusterField)
+        for name, value in self.__dict__.items():
+            copied = value.copy() if isinstance(value, np.ndarray | Blocks) else value
+            setattr(twin, name, copied)
+        return twin
+
+    def refresh(self) -> None:
+        """Compute G and h afresh from the graph and the labels: every worker eliminates all nodes from its rows.
+
+        As in the dense engine a component without a label is lifted, which makes the constant vector an eigenvector
+        like the others, and lowered again.
+        """
+        known = self.label >= 0
+        self._island = np.where(known | self._has_label()[self._component], -1, self._component)
+        size = np.bincount(self._component)[self._component]  # (n,)
+        lonely = (self._island >= 0) & (size == 1)
+        lifted = np.where(lonely, -1, self._island)
+        lift = (np.bincount(self._component, self._degree)[self._component] / size) / size  # (n,) mean degree / size
+        lift[size == 1] = 1  # without a use there
+        inside = sparse.diags_array((~known).astype(float))
+        W = sparse.csr_array(inside @ self.weights @ inside)
+        W.eliminate_zeros()
+        diagonal = np.where(known | lonely, 1.0, self._degree)
+        rows = [(W[a:b], diagonal, lifted, lift) for a, b in pairwise(self._blocks.bounds)]
+        _, signed = self._attachments()
+        with self._blocks.changing():
+            self._blocks.tell_each("fill", rows)
+            steps = self._blocks.steps()
+            progress = Progress(f"setting up {self.n_nodes:,} nodes", len(steps))
+            done = all(self._blocks.eliminate(*step) and progress.step() for step in steps)
+            if done:
+                lowered = -1 / (lift * size**2)
+                found = self._blocks.ask("settle", known | lonely, lifted, lowered, self._degree, signed)
+                self._diagonal, self._error, self._h = found
+                self._h[self._island >= 0] = 0
+                reached = ~known & (self._island < 0)
+                done = bool((self._error[reached] <= TOLERANCE * self._diagonal[reached]).all())
+            if not done:
+                self._build_up()
+        self.refreshes += 1
+
+    def _build_up(self) -> None:
+        """G afresh without a subtraction, for weights that span too far to eliminate: as if all nodes had been known,
+        and were taken back one after another. As slow as that many answers.
+        """
+        unknown = self.unlabelled
+        self.label[unknown] = 0
+        self._blocks.tell("clear")
+        for array in (self._diagonal, self._error, self._h):
+            array[:] = 0
+        self._island[:] = -1
+        progress = Progress(f"setting up {self.n_nodes:,} nodes", len(unknown))
+        for node in unknown:
+            self._take_back(int(node))
+            progress.step()
+
+    def _take_back(self, node: int) -> None:
+        """The node is unlabelled again."""
+        label = int(self.label[node])
+        reach = self._reach(node)
+        with self._blocks.changing():
+            self.label[node] = -1
+            if self._has_no_label(node):
+                self._unground(node)
+                return
+            pull, signed = self._attachments()  # (n,), (n, C)
+            s = float(pull[node] + reach @ pull)
+            h_new = (signed[node] + reach @ signed) / s
+            self._blocks.tell("border", reach, s, node)
+            self._h += np.outer(reach, h_new - answer(label, self.n_classes))
+            self._h[node] = h_new
+            self._diagonal += reach * reach / s
+            self._diagonal[node] = 1 / s
+            self._error += EPS * self._diagonal
+            self._error[node] = EPS * self.n_nodes / s
+
+    def _few(self, nodes: Collection[int]) -> bool:
+        return len(nodes) <= 1 or len(nodes) * MANY < len(self.unlabelled)
+
+    def _reach(self, node: int) -> Floats:
+        """(n,) how much a label at this labelled node counts at each of the others: G times its ties to them."""
+        ties = self.weights[[node], :]
+        reach: Floats = self._blocks.ask("reach", ties.indices.astype(np.int64), ties.data)
+        return reach
+
+    def _unground(self, node: int) -> None:
+        """The last label of a component is gone: its block becomes the pseudo-inverse again, its h zero."""
+        members = self._component == self._component[node]
+        mean = self._blocks.ask("sums_over", members) / members.sum()  # (n,)
+        overall = float(mean[members].mean())
+        self._blocks.tell("center", members, mean, overall)
+        self._island[members] = self._component[node]
+        self._h[members] = 0
+        self._diagonal[members] += overall - (mean[members] + mean[members])
+        self._error[members] = self._error[members].max() + EPS * np.abs(self._diagonal[members])

@@ -1,0 +1,99 @@
+"""The kernels on blocks of rows do together what the plain ones do to the whole matrix."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from graphs import in_pieces, random_labels
+
+from fewlabels.field.dense import DenseField
+from fewlabels.graph import Graph
+from fewlabels.kernels import cpu, reference, rows_cpu
+from fewlabels.kernels.rows_cpu import View
+
+ROUNDING = 1e-12
+SIZES = [20, 9, 4, 1, 1]
+N = sum(SIZES)
+CUTS = [0, 1, 13, N]  # the rows of the blocks
+
+
+@pytest.fixture(params=[0, 1, 3, 12, N - 1], ids="{} labels".format)
+def field(request):
+    rng = np.random.default_rng(request.param)
+    field = DenseField(Graph(in_pieces(SIZES, rng)), 3, 0.7)
+    for node, c in random_labels(N, request.param, 3, rng).items():
+        field.observe(node, c)
+    return field
+
+
+def blocks(field):
+    """G by node number in blocks of rows, zero where labelled: [(first, rows)]."""
+    whole = np.zeros((N, N))
+    whole[np.ix_(field.unlabelled, field.unlabelled)] = field.G
+    return [(a, whole[a:b].copy()) for a, b in pairwise(CUTS)]
+
+
+def together(parts, field):
+    whole = np.concatenate([G for _, G in parts])
+    known = np.flatnonzero(field.label >= 0)
+    assert not whole[known].any()
+    assert not whole[:, known].any()
+    return whole[np.ix_(field.unlabelled, field.unlabelled)]
+
+
+def test_lookahead(field):
+    view = View(field.unlabelled, field.h, np.diag(field.G).copy(), field.island, field.hints["piece"])
+    arguments = field.G, field.h, field.island, 1
+    two_step, harmonic = np.full((2, len(field.h)), np.nan)
+    for first, G in blocks(field):
+        here = np.flatnonzero((field.unlabelled >= first) & (field.unlabelled < first + len(G)))
+        two_step[here], _ = rows_cpu.two_step_errors(G, first, view, here, False)
+        harmonic[here] = rows_cpu.harmonic_errors(G, first, view, here)
+        rough, _ = rows_cpu.two_step_errors(G, first, view, here, True)
+        np.testing.assert_allclose(rough, two_step[here], atol=1e-4)
+    np.testing.assert_allclose(two_step, reference.two_step_cost(*arguments), atol=ROUNDING * N)
+    np.testing.assert_allclose(harmonic, reference.harmonic_cost(*arguments), atol=ROUNDING * N)
+
+
+def test_an_answer_is_the_dense_one_to_the_last_bit_and_taking_it_back_its_inverse(field):
+    for q, node in enumerate(field.unlabelled):
+        parts, G = blocks(field), field.G.copy()
+        row = np.zeros(N)
+        row[field.unlabelled] = G[q]
+        members = np.zeros(N, dtype=bool)
+        members[field.unlabelled] = field.island == field.island[q]
+        island = field.island[q] >= 0
+        for first, rows in parts:
+            if island:
+                rows_cpu.ground(rows, first, row, node, members)
+            else:
+                rows_cpu.downdate(rows, first, row, node)
+        cpu.downdate(G, field.h.copy(), field.island.copy(), q, 0)
+        after = together(parts, field)
+        G[q] = G[:, q] = 0
+        np.testing.assert_array_equal(after, G)
+        if not island:
+            for first, rows in parts:
+                rows_cpu.border(rows, first, np.where(np.arange(N) == node, 0, row / row[node]), 1 / row[node], node)
+            np.testing.assert_allclose(together(parts, field), field.G, atol=ROUNDING * field.G.max())
+
+
+def test_centering(field):
+    parts, G = blocks(field), field.G.copy()
+    chosen = np.arange(0, len(G), 2)
+    members = np.zeros(N, dtype=bool)
+    members[field.unlabelled[chosen]] = True
+    mean = np.concatenate([rows[:, members].mean(axis=1) for _, rows in parts])
+    for first, rows in parts:
+        rows_cpu.center(rows, first, members, mean, mean[members].mean())
+    reference.center(G, chosen)
+    np.testing.assert_allclose(together(parts, field), G, atol=ROUNDING * max(1, abs(G).max()))
+
+
+def test_row_sums_and_errors_of_blocks(field):
+    G, degree = field.G, np.arange(1.0, len(field.G) + 1)
+    for rows in (G[:1].copy(), G[1:].copy()):
+        plain, squares = cpu.row_sums(rows, rows.shape[1])
+        np.testing.assert_allclose(plain, rows.sum(axis=1), atol=ROUNDING * 10)
+        np.testing.assert_allclose(squares, (rows**2).sum(axis=1), atol=ROUNDING * 10)
+        np.testing.assert_allclose(cpu.inverse_error(rows, degree), reference.inverse_error(rows, degree))

@@ -162,7 +162,12 @@ class ClusterField(Known):
             self._blocks.tell_each("fill", rows)
             steps = self._blocks.steps()
             progress = Progress(f"setting up {self.n_nodes:,} nodes", len(steps))
-            done = all(self._blocks.eliminate(*step) and progress.step() for step in steps)
+            done = True
+            for step in steps:
+                if not self._blocks.eliminate(*step):
+                    done = False
+                    break
+                progress.step()
             if done:
                 lowered = -1 / (lift * size**2)
                 found = self._blocks.ask("settle", known | lonely, lifted, lowered, self._degree, signed)

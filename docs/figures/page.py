@@ -47,8 +47,7 @@ def main() -> None:
         (OUT / "page.png").write_bytes(frames[-1])
         browser.close()
     small = [Image.open(io.BytesIO(frame)).convert("RGB").resize(SMALL, Image.Resampling.LANCZOS) for frame in frames]
-    palette = small[-1].quantize(192, dither=Image.Dither.NONE)
-    drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
+    drawn = [frame.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE) for frame in small]
     times = [int(1000 * SECONDS)] * (len(drawn) - 1) + [4000]
     drawn[0].save(OUT / "page.gif", save_all=True, append_images=drawn[1:], duration=times, loop=0, optimize=True)
 

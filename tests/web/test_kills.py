@@ -139,8 +139,8 @@ def served_state(line):
         return reply.read().decode()
 
     paths = {"standing", "predictions", "answers?limit=200", "aside", "disagreements"}
-    state = {path: json.loads(get(f"/api/{path}")) for path in paths}
-    state["classes"] = json.loads(get("/api/session"))["classes"]
+    state = {path: read(get(f"/api/{path}")) for path in paths}
+    state["classes"] = read(get("/api/session"))["classes"]
     state["csv"] = list(csv.DictReader(io.StringIO(get("/api/export.csv"), newline="")))
     state["jsonl"] = [json.loads(row) for row in get("/api/export.jsonl").splitlines()]
     line.close()
@@ -169,7 +169,12 @@ def replayed_state(items, store):
 
 
 def plain(shape):
-    return json.loads(shape.model_dump_json())
+    return read(shape.model_dump_json())
+
+
+def read(text):
+    """JSON, numbers to nine digits: the last bits of an inverse depend on how many threads worked on it."""
+    return json.loads(text, parse_float=lambda digits: round(float(digits), 9))
 
 
 def copied(store, folder):

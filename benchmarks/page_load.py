@@ -6,6 +6,7 @@ counts from when its request was due. It is a process of its own, on one core; w
 
 import argparse
 import asyncio
+import http.client
 import json
 import os
 import random
@@ -119,11 +120,15 @@ def served(store):
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 120
     while time.monotonic() < until:
+        line = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         try:
-            socket.create_connection(("127.0.0.1", port)).close()
+            line.request("GET", "/api/standing", headers={"host": "localhost"})
+            line.getresponse().read()
             return server, port
         except ConnectionRefusedError:
             time.sleep(0.05)
+        finally:
+            line.close()
     raise SystemExit("the server does not start")
 
 

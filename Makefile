@@ -17,8 +17,9 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)
 	$(BIN)/fewlabels demo
 
+# Two tests at a time; Numba's idle threads sleep, so that they do not keep each other from the cores.
 test: lint
-	$(BIN)/pytest
+	OMP_WAIT_POLICY=passive $(BIN)/pytest -n 2 --dist loadfile
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -21,3 +21,9 @@ def load(name):
         return datasets.DATASETS[name]()
     except FileError as error:
         pytest.skip(str(error))
+
+
+def pytest_collection_modifyitems(items):
+    """The longest first, so that the cores finish together."""
+    first = ("test_kills.py", "test_neighbor_search.py", "test_browser.py", "test_cluster.py")
+    items.sort(key=lambda item: first.index(item.path.name) if item.path.name in first else len(first))

@@ -120,7 +120,8 @@ def test_a_killed_run_resumes_to_the_same_numbers_as_an_uninterrupted_one(tmp_pa
     told = []
     resumed = run(plan, tmp_path / "killed", jobs=1, on_trial=told.append)
     whole = run(plan, tmp_path / "whole", jobs=2)
-    pd.testing.assert_frame_equal(numbers(resumed), numbers(whole), check_exact=True)
+    # the last bit of an inverse may depend on how many threads LAPACK has, one or two here
+    pd.testing.assert_frame_equal(numbers(resumed), numbers(whole), rtol=1e-12, atol=0)
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_so(tmp_path):

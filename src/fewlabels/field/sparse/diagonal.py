@@ -1,0 +1,145 @@
+"""diag(G): exact from an open Cholesky factor or from all columns, else a sketch with the near part exact."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fewlabels.field.sparse import blocks
+from fewlabels.field.sparse.factor import Factor, SuperLU
+from fewlabels.field.sparse.pcg import System
+from fewlabels.field.sparse.solvers import Solver
+from fewlabels.kernels.reference import Floats, Ints
+
+COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
+PROBES = 384  # of a sketch: a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
+WIDTH = 32
+TOLERANCE = 1e-3  # of a probe: far below the noise of the sketch
+EXACT = 1e-9
+OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
+
+
+def diagonal(system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator) -> Floats:
+    """(n,) diag(inv(A)), zero where held. `alone`: each component is held at one node and nowhere else."""
+    n = len(system.held)
+    if isinstance(solver, Factor) and isinstance(solver.base, SuperLU) and _work(solver.base) <= OPEN_WORK:
+        solver.refresh(system) if len(solver._signs) else None
+        return np.where(system.held, 0.0, takahashi(solver.base))
+    if n <= COLUMNS_UP_TO:
+        return by_columns(system, solver)
+    return sketched(system, solver, component, alone, rng)
+
+
+def by_columns(system: System, solver: Solver) -> Floats:
+    """(n,) from every column."""
+    free = np.flatnonzero(~system.held)
+    found = np.zeros(len(system.held))
+    for left in range(0, len(free), WIDTH):
+        nodes = free[left : left + WIDTH]
+        B = np.zeros((len(found), len(nodes)))
+        B[nodes, np.arange(len(nodes))] = 1
+        found[nodes] = solver.solve(system, B, EXACT)[nodes, np.arange(len(nodes))]
+    return found
+
+
+def sketched(system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator) -> Floats:
+    """(n,) 1 / d_k + the mean square of random potentials, averaged over the neighbours of k.
+
+    With random signs x on the edges, z = G B' sqrt(W) x has the covariance G, and G_kk = 1 / d_k + var(sum_j w_kj z_j
+    / d_k): only walks that leave k and come back are left to chance. Where one node alone is held, the potentials are
+    taken about their mean over the component, which takes the common part, known exactly, out of the noise.
+    """
+    indptr, indices, weights, degree, held = system
+    n = len(held)
+    total = np.zeros(n)
+    root = np.sqrt(weights)
+    size = np.bincount(component)
+    average = np.divide(1.0, degree, out=np.zeros(n), where=degree > 0)
+    twin = _twin(indptr, indices)
+    for left in range(0, PROBES, WIDTH):
+        m = min(WIDTH, PROBES - left)
+        B = _edge_noise(indptr, indices, twin, root, held, m, int(rng.integers(2**31)))
+        Z = solver.solve(system, B, TOLERANCE)
+        if alone:
+            Z -= (np.stack([np.bincount(component, Z[:, j]) for j in range(m)], axis=1) / size[:, None])[component]
+        total += (blocks.scaled(blocks.product(indptr, indices, weights, Z), average) ** 2).sum(axis=1)
+    if not alone:
+        return np.where(held, 0.0, average + total / PROBES)
+    one = solver.solve(system, np.ones((n, 1)), EXACT)[:, 0]
+    mean = one / size[component]  # (n,) the mean of each column of G
+    overall = np.bincount(component, mean) / size
+    centred = average * (1 - 2 / size[component]) + total / PROBES  # (n,) the diagonal of the pseudo-inverse
+    return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average))
+
+
+@njit(cache=True)
+def _twin(indptr: Ints, indices: Ints) -> Ints:
+    """(nnz,) where the other direction of each entry is stored."""
+    n = len(indptr) - 1
+    twin = np.empty(len(indices), dtype=np.int64)
+    reached = indptr[:-1].copy()
+    for i in range(n):  # rows in order: the entries (j, i) of each j are met in the order of i
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            twin[e] = reached[j]
+            reached[j] += 1
+    return twin
+
+
+@njit(cache=True, nogil=True)
+def _edge_noise(indptr: Ints, indices: Ints, twin: Ints, root: Floats, held: Ints, m: int, seed: int) -> Floats:
+    """(n, m) B' sqrt(W) x: every edge adds its root, with a random sign, to one end and takes it off the other."""
+    np.random.seed(seed)
+    n = len(indptr) - 1
+    out = np.zeros((n, m))
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j > i:
+                for c in range(m):
+                    x = root[e] if np.random.random() < 0.5 else -root[e]
+                    out[i, c] += x
+                    out[j, c] -= x
+    return out
+
+
+def _work(base: SuperLU) -> float:
+    return float((np.diff(base.indptr).astype(float) ** 2).sum())
+
+
+def takahashi(base: SuperLU) -> Floats:
+    """(n,) diag(inv(A)) from A = L D L', by Takahashi's recurrence on the pattern of L."""
+    found = np.empty(len(base.pivots))
+    found[base.order] = _takahashi(base.indptr, base.indices, base.L, base.pivots)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _takahashi(indptr: Ints, indices: Ints, L: Floats, pivots: Floats) -> Floats:
+    """Z_ij = [i = j] / D_j - sum_{k > j} Z_ik L_kj, from the last column to the first; only Z on L's pattern is needed.
+
+    For column j with rows K: Z_Kj = -Z_KK L_Kj. Z_KK is read column by column, each spread over a work vector.
+    """
+    n = len(pivots)
+    Z = np.zeros(len(L))  # below the diagonal, on the pattern of L
+    diagonal = np.empty(n)
+    slot = np.full(n, -1)  # where a row stands in column j
+    for j in range(n - 1, -1, -1):
+        start, stop = indptr[j], indptr[j + 1]
+        for e in range(start, stop):
+            slot[indices[e]] = e
+        for e in range(start, stop):  # column k of Z_KK: its diagonal, and its rows below that are in K
+            k, mine = indices[e], L[e]
+            total = diagonal[k] * mine
+            for f in range(indptr[k], indptr[k + 1]):
+                other = slot[indices[f]]
+                if other >= 0:
+                    total += Z[f] * L[other]
+                    Z[other] -= Z[f] * mine
+            Z[e] -= total
+        value = 1 / pivots[j]
+        for e in range(start, stop):
+            value -= Z[e] * L[e]
+            slot[indices[e]] = -1
+        diagonal[j] = value
+    return diagonal

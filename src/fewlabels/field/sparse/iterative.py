@@ -1,0 +1,53 @@
+"""Conjugate gradients as a solver of the field: the current labels are decoupled in the matrix itself."""
+
+from __future__ import annotations
+
+from fewlabels.field.sparse.pcg import Aggregates, Jacobi, Preconditioner, System, solve
+from fewlabels.kernels.reference import Floats
+
+WIDTH = 16  # columns a block: more no longer share the pass over the matrix, they fall out of the cache
+STALE = 1.6  # steps now over steps with a fresh hierarchy, at which it is made again
+
+
+class Iterative:
+    """Preconditioned conjugate gradients; the hierarchy is made again when labels since have made it slow."""
+
+    exact = False
+
+    def __init__(self, system: System, kind: str) -> None:
+        self.kind = kind
+        self.refresh(system)
+
+    @property
+    def name(self) -> str:
+        return {"jacobi": "PCG (Jacobi)", "amg": "PCG (smoothed aggregates)", "plain": "PCG (plain aggregates)"}[self.kind]
+
+    def refresh(self, system: System) -> None:
+        self._inverse: Preconditioner = Jacobi() if self.kind == "jacobi" else Aggregates(system, self.kind == "amg")
+        self._fresh: dict[float, int] = {}  # steps that a fresh hierarchy took, by tolerance
+        self._slow = False
+
+    def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
+        if self._slow:
+            self.refresh(system)
+        X = B.copy()
+        for left in range(0, B.shape[1], WIDTH):
+            part = slice(left, left + WIDTH)
+            start = None if guess is None else guess[:, part]
+            X[:, part], steps = solve(system, B[:, part], self._inverse, tolerance, start)
+            if self.kind != "jacobi" and guess is None:
+                self._slow |= steps > STALE * self._fresh.setdefault(tolerance, max(steps, 5))
+        return X
+
+    def hold(self, system: System, node: int, column: Floats) -> None:
+        """The matrix says it."""
+
+    def release(self, system: System, node: int, reach: Floats, s: float) -> None:
+        """The matrix says it; but a hierarchy in which the node was held is made again."""
+        self._slow = self.kind != "jacobi"
+
+    def copy(self) -> Iterative:
+        twin = object.__new__(Iterative)
+        twin.__dict__.update(self.__dict__)
+        twin._fresh = dict(self._fresh)
+        return twin

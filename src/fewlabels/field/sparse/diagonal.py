@@ -19,15 +19,16 @@ EXACT = 1e-9
 OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
 
 
-def diagonal(system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator) -> Floats:
-    """(n,) diag(inv(A)), zero where held. `alone`: each component is held at one node and nowhere else."""
+def diagonal(
+    system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator
+) -> tuple[Floats, bool]:
+    """(n,) diag(inv(A)), zero where held, and whether it is exact; `alone`: every component is held at one node only."""
     n = len(system.held)
     if isinstance(solver, Factor) and isinstance(solver.base, SuperLU) and _work(solver.base) <= OPEN_WORK:
-        solver.refresh(system) if len(solver._signs) else None
-        return np.where(system.held, 0.0, takahashi(solver.base))
+        return np.where(system.held, 0.0, takahashi(solver.base)), True
     if n <= COLUMNS_UP_TO:
-        return by_columns(system, solver)
-    return sketched(system, solver, component, alone, rng)
+        return by_columns(system, solver), True
+    return sketched(system, solver, component, alone, rng), False
 
 
 def by_columns(system: System, solver: Solver) -> Floats:

@@ -143,24 +143,18 @@ def _variance(G: SparseField, total: bool) -> Floats:
     before = probes.sums[u][~loose].sum() if total else diagonal.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.where(loose, size ** (2 if total else 1) * diagonal, -amount / diagonal)
+    askable = np.flatnonzero(~G.skipped[u] & ~loose)
+    G.question = None
+    if not (total and G.exact_diagonal) and len(askable):
+        pool = askable[np.argsort(change[askable], kind="stable")[: G.pool]]
+        X = G.columns(u[pool])
+        exact = -(X.sum(axis=0) ** 2 if total else (X**2).sum(axis=0)) / X[u[pool], np.arange(len(pool))]
+        lowest = float(exact.min())
+        change[~loose] = np.maximum(change[~loose], lowest + ABOVE * max(1.0, abs(before + lowest)))
+        change[pool] = exact
+        if len(pool) < len(askable):
+            seconds = time.perf_counter() - started
+            node, sample = int(u[pool[np.argmin(exact)]]), probes.X.shape[1]
+            G.question = Question(node, before + lowest, -lowest, len(pool), sample, (0.0, np.inf), seconds)
     rank = size.max(initial=0) - size if total else (size == 0).astype(np.int64)
-    cost = first_by_rank(rank, before + change)
-    askable = np.flatnonzero(~G.skipped[u])
-    if total and G.exact_diagonal or len(askable) == 0:
-        return cost
-    pool = askable[np.argsort(cost[askable], kind="stable")[: G.pool]]
-    pool = pool[~loose[pool]]
-    if len(pool) == 0 or loose[askable].any():
-        return cost  # a component without a label comes first, and its costs are exact
-    X = G.columns(u[pool])
-    pivot = X[u[pool], np.arange(len(pool))]
-    exact = before - (X.sum(axis=0) ** 2 if total else (X**2).sum(axis=0)) / pivot
-    lowest = float(exact.min())
-    cost = np.maximum(cost, lowest + ABOVE * max(1.0, abs(lowest)))
-    cost[pool] = exact
-    if len(pool) < len(askable):
-        G.question = Question(
-            int(u[pool[np.argmin(exact)]]), lowest, before - lowest, len(pool), probes.X.shape[1], (0.0, np.inf),
-            time.perf_counter() - started,
-        )  # fmt: skip
-    return cost
+    return first_by_rank(rank, before + change)

@@ -69,15 +69,28 @@ def _response(near: float, qq: float, kk: float, least: float, q_island: int, k_
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
 def _two_step(
     width: int, t: Numbers, r: Numbers, x: Numbers, chance: Numbers, many: Numbers, work: Numbers, out: Numbers
-) -> None:
-    """The errors of `width` pairs from t = 2 / v in powers of 2, r, x = t (r h_q - h_k) and q's chances, (D, width)."""
+) -> bool:
+    """The errors of `width` pairs from t = 2 / v in powers of 2, r, x = t (r h_q - h_k) and q's chances, (D, width).
+
+    True where some t is so large that its exponentials overflow: those pairs are left to be done in logarithms.
+    """
     D = len(many)
     zero, one, scale = t.dtype.type(0), t.dtype.type(1), t.dtype.type(SCALE)
+    limit = t.dtype.type((STEEP_32 if t.itemsize == 4 else STEEP_64) * LOG2_E)
+    steepest = zero
+    for k in range(width):
+        steepest = max(steepest, t[k])
+    if steepest > limit:
+        for k in range(width):
+            if t[k] > limit:
+                for c in range(D):
+                    x[c, k] = zero
     up, down, total, first, second = work[0], work[1], work[2], work[3], work[4]
     if_other, if_own = work[5 : 5 + D], work[5 + D :]
     for k in range(width):
-        up[k] = scale * exp2(t[k] * r[k])
-        down[k] = scale * exp2(-t[k] * r[k])
+        power = min(t[k], limit) * r[k]
+        up[k] = scale * exp2(power)
+        down[k] = scale * exp2(-power)
         total[k] = first[k] = second[k] = zero
         out[k] = one
     for c in range(D):
@@ -100,8 +113,7 @@ def _two_step(
             other, own = if_other[c, k], if_own[c, k]
             rival = second[k] if other == first[k] else first[k]
             out[k] -= chance[c, k] * max(own, rival) / (total[k] - other + own)
-    for k in range(width):
-        out[k] = max(out[k], zero)
+    return steepest > limit
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
@@ -169,13 +181,15 @@ def _gains_share(
                         x[c, j] = h_k[c, left + j] - r[j] * (h_q[c] + 1)
                 _harmonic(width, r, x, chance, many, work, out)
             else:
-                for j in range(width):
-                    if t[j] > steep:
-                        t[j], r[j] = steep, r[j]  # a sample only ranks: it is sure enough there
                 for c in range(D):
                     for j in range(width):
                         x[c, j] = t[j] * (r[j] * h_q[c] - h_k[c, left + j])
-                _two_step(width, t, r, x, chance, many, work, out)
+                if _two_step(width, t, r, x, chance, many, work, out):
+                    for j in range(width):
+                        if t[j] > steep:
+                            out[j] = _steep_after(
+                                h_k[:, left + j], h_q, float(r[j]), t[j] / LOG2_E, chances[q], many
+                            )
             for j in range(width):
                 k = left + j
                 apart = r[j] == 0 or sample[k] == q
@@ -206,7 +220,6 @@ def _costs_share(
     h_q = np.ascontiguousarray(h[questions].T)  # (D, m)
     chance_q = np.ascontiguousarray(chances[questions].T)
     t, r, out = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
-    above = np.empty(BLOCK)
     x, work = np.empty((D, BLOCK), number), np.empty((2 * D + 5, BLOCK), number)
     for left in range(0, len(questions), BLOCK):
         width = min(BLOCK, len(questions) - left)
@@ -228,22 +241,11 @@ def _costs_share(
                 for c in range(D):
                     for j in range(width):
                         x[c, j] = t[j] * (r[j] * h_q[c, left + j] - h_k[c])
-                steeps = 0
-                for j in range(width):
-                    steeps += 1 if t[j] > steep else 0
-                if steeps > 0:
+                if _two_step(width, t, r, x, chance, many, work, out):
                     for j in range(width):
-                        above[j] = t[j]
-                        if above[j] > steep:  # not for the shared exponentials: done again in logarithms
-                            t[j] = 0
-                            for c in range(D):
-                                x[c, j] = 0
-                _two_step(width, t, r, x, chance, many, work, out)
-                if steeps > 0:
-                    for j in range(width):
-                        if above[j] > steep:
+                        if t[j] > steep:
                             out[j] = _steep_after(
-                                h_k, h_q[:, left + j], float(r[j]), above[j] / LOG2_E, chance_q[:, left + j], many
+                                h_k, h_q[:, left + j], float(r[j]), t[j] / LOG2_E, chance_q[:, left + j], many
                             )
             for j in range(width):
                 if questions[left + j] != k:

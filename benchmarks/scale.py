@@ -4,8 +4,8 @@
     python benchmarks/scale.py growth [knn2 manifold power] [--nodes 1e4 1e5] [--questions 5]
 
 Truth: from one label, the sparse engine asks; at each of its questions the dense engine scores all nodes. `same` is the
-share of its questions that are the dense engine's (ties counted as the same), `loss` the share of the best one-step gain
-thrown away; accuracies are those of label propagation after all questions, each engine following its own.
+share of its questions that are the dense engine's (ties counted as the same), `loss` the share of the best one-step
+gain thrown away; accuracies are those of label propagation after all questions, each engine following its own.
 """
 
 import argparse
@@ -36,7 +36,9 @@ def ask(field, rng):
 
 
 def truth(names, seeds, questions, options):
-    print("| graph | n | same | mean loss | worst loss | pool | accuracy sparse | accuracy dense | s a question (CPU) |")
+    print(
+        "| graph | n | same | mean loss | worst loss | pool | accuracy sparse | accuracy dense | s a question (CPU) |"
+    )
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for name in names:
         data = DATASETS[name]() if name in DATASETS else made(name)
@@ -102,7 +104,9 @@ def neighbours(X, k=10):
 def knn2(n, rng):
     """Points in the plane, ten classes by the nearest of 40 centres."""
     X, centres = rng.random((n, 2)), rng.random((40, 2))
-    labels = ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1) % 10 if n <= 200_000 else _by_tree(X, centres)
+    labels = (
+        ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1) % 10 if n <= 200_000 else _by_tree(X, centres)
+    )
     return Made(neighbours(X), labels)
 
 
@@ -122,7 +126,9 @@ def manifold(n, rng):
     partner = np.empty((len(pixels), 5), dtype=np.int64)
     for c in range(10):
         members = np.flatnonzero(digit == c)
-        partner[members] = members[NearestNeighbors(n_neighbors=6).fit(pixels[members]).kneighbors(return_distance=True)[1][:, :5]]
+        partner[members] = members[
+            NearestNeighbors(n_neighbors=6).fit(pixels[members]).kneighbors(return_distance=True)[1][:, :5]
+        ]
     a = rng.integers(len(pixels), size=n)
     b = partner[a, rng.integers(5, size=n)]
     t = rng.random((n, 1))
@@ -164,7 +170,9 @@ def made(name):
 
 
 def growth(kinds, sizes, questions, options):
-    print("| graph | n | edges | solver | set-up s (CPU) | question s (CPU) | answer s (CPU) | columns solved a question | peak GiB |")
+    print(
+        "| graph | n | edges | solver | set-up s (CPU) | question s (CPU) | answer s (CPU) | columns solved | peak GiB |"
+    )
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for kind in kinds:
         for n in sizes:
@@ -185,8 +193,8 @@ def growth(kinds, sizes, questions, options):
             (w, c), (aw, ac) = np.mean(asked[1:], axis=0), np.mean(answered[1:], axis=0)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             print(
-                f"| {kind} | {n:,} | {data.graph.n_edges:,} | {field._solver.name} | {set_up[0]:.1f} ({set_up[1]:.1f}) | "
-                f"{w:.2f} ({c:.2f}) | {aw:.2f} ({ac:.2f}) | {np.mean(solved[1:]):.0f} | {peak:.1f} |",
+                f"| {kind} | {n:,} | {data.graph.n_edges:,} | {field._solver.name} | "
+                f"{set_up[0]:.1f} ({set_up[1]:.1f}) | {w:.2f} ({c:.2f}) | {aw:.2f} ({ac:.2f}) | {np.mean(solved[1:]):.0f} | {peak:.1f} |",
                 flush=True,
             )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from fewlabels import journal
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Field, make_field
+from fewlabels.field.question import Question
 from fewlabels.foresight import Foresight, Outcome
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
@@ -70,6 +72,7 @@ class ActiveLearner:
         self._events: list[journal.Record] = []
         self._cost: Floats | None = None  # (n,) the strategy's costs in this state, once asked for
         self._foresight: Foresight | None = None
+        self.last_question: Question | None = None  # how it was chosen, where not every node was scored in full
         self._prepared: dict[tuple[int, int], Floats] = {}  # (node, class) -> (n,) costs after that answer
 
     @property
@@ -180,6 +183,7 @@ class ActiveLearner:
                 cost[others] = np.nan
                 askable = np.flatnonzero(~np.isnan(cost))
                 chosen.append(lowest(cost[askable], askable, rng))
+                self._tell(chosen[-1], float(cost[chosen[-1]]))
                 if len(chosen) == wanted:
                     break
                 place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
@@ -303,6 +307,12 @@ class ActiveLearner:
             self._foresight = None  # the room is free before the next copy takes it
             self._foresight = Foresight(self._field, k)
         return self._foresight
+
+    def _tell(self, node: int, cost: float) -> None:
+        """Keep how the engine came to this question, where it says so."""
+        how: Question | None = getattr(self._field, "question", None)
+        gain = how.gain + how.cost - cost if how else 0.0
+        self.last_question = how and replace(how, node=self.graph.names[node], cost=cost, gain=gain)
 
     def _at_nodes(self, values: Floats, field: Field | None = None) -> Floats:
         """(n,) the field's values at their node numbers, NaN where labelled or skipped."""

@@ -6,8 +6,8 @@ from graphs import in_pieces, random_labels, random_weights
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from fewlabels.errors import FewlabelsError, MemoryNeededError, SettingError
 from fewlabels import memory
+from fewlabels.errors import FewlabelsError, MemoryNeededError, SettingError
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField, diagonal, lookahead, lookahead_reference, racing
 from fewlabels.field.sparse.costs import present
@@ -31,7 +31,9 @@ def system_of(W, held):
     W = sparse.csr_array(W)
     mask = np.zeros(W.shape[0], dtype=bool)
     mask[held] = True
-    return System(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, np.asarray(W.sum(axis=1)).ravel(), mask)
+    return System(
+        W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, np.asarray(W.sum(axis=1)).ravel(), mask
+    )
 
 
 def wide_weights(n, decades, rng):

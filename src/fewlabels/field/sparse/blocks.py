@@ -9,7 +9,9 @@ from fewlabels.kernels.reference import Flags, Floats, Ints
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def residual(indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats) -> Floats:
+def residual(
+    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats
+) -> Floats:
     """(n, m) B - A X with A = diag(diagonal) - weights; zero in the rows held, where X is zero, too."""
     n, m = X.shape
     R = np.empty((n, m))
@@ -143,9 +145,7 @@ def rank_one(X: Floats, column: Floats, at: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _triangular(
-    indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, threads: int
-) -> Floats:
+def _triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, threads: int) -> Floats:
     """(n, m) the solution of A X = B from A = L D L' in another order of the rows.
 
     L is unit lower triangular, by columns, the diagonal left out. Each core takes its share of the columns of B.

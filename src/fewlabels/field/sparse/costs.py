@@ -1,7 +1,7 @@
 """The kernels of the sparse engine: the names of `kernels.reference`, with the field itself in the place of G.
 
-A cost is exact, to the solver's tolerance, for the questions in the pool; the others get an estimate that is never below
-the lowest exact cost, so what is asked has been scored in full.
+A cost is exact, to the solver's tolerance, for the questions in the pool; the others get an estimate that is never
+below the lowest exact cost, so what is asked has been scored in full.
 """
 
 from __future__ import annotations
@@ -53,19 +53,20 @@ def _remembered(G: SparseField, name: str, compute: Any) -> Floats:
     return cost.copy()
 
 
-def present(G: SparseField, harmonic: bool, number: type = np.float64) -> Present:
+def present(G: SparseField, harmonic: bool) -> Present:
     """What is known of every node, classes that h does not tell apart put together."""
     u = G.unlabelled
     now = harmonic_marginals(G.h) if harmonic else two_step_marginals(G.h, G.doubt)  # (u, C)
     columns = _distinct(G.h, now)
     D = len(columns.many)
-    h, chance = np.zeros((G.n_nodes, D), number), np.zeros((G.n_nodes, D), number)
+    h: Floats = np.zeros((G.n_nodes, D))
+    chance: Floats = np.zeros((G.n_nodes, D))
     h[u], chance[u] = columns.h.T, columns.chance.T
     wrong = np.zeros(G.n_nodes)
     wrong[u] = 1 - now.max(axis=1, initial=0)
     island = np.full(G.n_nodes, -1)
     island[u] = G.island
-    return Present(h, chance, columns.many.astype(number), G.diagonal, G.least, island, wrong, harmonic)
+    return Present(h, chance, columns.many, G.diagonal, G.least, island, wrong, harmonic)
 
 
 def _lookahead(G: SparseField, harmonic: bool) -> Floats:
@@ -74,14 +75,17 @@ def _lookahead(G: SparseField, harmonic: bool) -> Floats:
     view = present(G, harmonic)
     asked = u[~G.skipped[u]]
     if len(asked) <= G.pool:
-        found = np.concatenate([_scored_apart(G, view, u[i : i + BATCH]) for i in range(0, len(u), BATCH)] or [u * 0.0])
+        parts = [_scored_apart(G, view, u[i : i + BATCH]) for i in range(0, len(u), BATCH)]
+        found = np.concatenate([*parts, np.empty(0)])
         G.question = None
         return found / n
     risk = float(view.wrong.sum())
     sample = racing.draw(view.wrong, G.uniform, G.sample)
     slots = G.slots(sample.nodes)
     view = view._replace(diagonal=G.diagonal)  # exact at the nodes whose columns have been solved for
-    single = view._replace(h=view.h.astype(np.float32), chance=view.chance.astype(np.float32), many=view.many.astype(np.float32))
+    single = view._replace(
+        h=view.h.astype(np.float32), chance=view.chance.astype(np.float32), many=view.many.astype(np.float32)
+    )
     gain, deviation = racing.race(single, G.panel.X, slots, sample, asked)
     allowed = np.zeros(n, dtype=bool)
     allowed[asked] = True

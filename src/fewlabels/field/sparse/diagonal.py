@@ -22,7 +22,7 @@ OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is 
 def diagonal(
     system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator
 ) -> tuple[Floats, bool]:
-    """(n,) diag(inv(A)), zero where held, and whether it is exact; `alone`: every component is held at one node only."""
+    """(n,) diag(inv(A)), zero where held, and whether it is exact; `alone`: each component is held at one node only."""
     n = len(system.held)
     if isinstance(solver, Factor) and isinstance(solver.base, SuperLU) and _work(solver.base) <= OPEN_WORK:
         return np.where(system.held, 0.0, takahashi(solver.base)), True
@@ -56,10 +56,9 @@ def sketched(system: System, solver: Solver, component: Ints, alone: bool, rng: 
     root = np.sqrt(weights)
     size = np.bincount(component)
     average = np.divide(1.0, degree, out=np.zeros(n), where=degree > 0)
-    twin = _twin(indptr, indices)
     for left in range(0, PROBES, WIDTH):
         m = min(WIDTH, PROBES - left)
-        B = _edge_noise(indptr, indices, twin, root, held, m, int(rng.integers(2**31)))
+        B = _edge_noise(indptr, indices, root, m, int(rng.integers(2**62)))
         Z = solver.solve(system, B, TOLERANCE)
         if alone:
             Z -= (np.stack([np.bincount(component, Z[:, j]) for j in range(m)], axis=1) / size[:, None])[component]
@@ -73,32 +72,24 @@ def sketched(system: System, solver: Solver, component: Ints, alone: bool, rng: 
     return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average))
 
 
-@njit(cache=True)
-def _twin(indptr: Ints, indices: Ints) -> Ints:
-    """(nnz,) where the other direction of each entry is stored."""
-    n = len(indptr) - 1
-    twin = np.empty(len(indices), dtype=np.int64)
-    reached = indptr[:-1].copy()
-    for i in range(n):  # rows in order: the entries (j, i) of each j are met in the order of i
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            twin[e] = reached[j]
-            reached[j] += 1
-    return twin
-
-
 @njit(cache=True, nogil=True)
-def _edge_noise(indptr: Ints, indices: Ints, twin: Ints, root: Floats, held: Ints, m: int, seed: int) -> Floats:
-    """(n, m) B' sqrt(W) x: every edge adds its root, with a random sign, to one end and takes it off the other."""
-    np.random.seed(seed)
+def _edge_noise(indptr: Ints, indices: Ints, root: Floats, m: int, seed: int) -> Floats:
+    """(n, m) B' sqrt(W) x: every edge adds its root, with a random sign, to one end and takes it off the other.
+
+    The signs of an edge, at most 64, are the bits of its number hashed by splitmix64.
+    """
     n = len(indptr) - 1
     out = np.zeros((n, m))
     for i in range(n):
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             if j > i:
+                bits = np.uint64(seed) + np.uint64(e + 1) * np.uint64(0x9E3779B97F4A7C15)
+                bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+                bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+                bits ^= bits >> np.uint64(31)
                 for c in range(m):
-                    x = root[e] if np.random.random() < 0.5 else -root[e]
+                    x = root[e] if (bits >> np.uint64(c)) & np.uint64(1) else -root[e]
                     out[i, c] += x
                     out[j, c] -= x
     return out

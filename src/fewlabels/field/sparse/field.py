@@ -268,7 +268,7 @@ class SparseField:
         return self._solver.solve(self._system, B, TIGHT, start)[:, 0]
 
     def _reach(self, node: int) -> Floats:
-        """(n,) how much a label at this node counts at each of the others: G times its ties to them, and 1 at itself."""
+        """(n,) how much a label at this node counts at each of the others: G times its ties to them; 1 at itself."""
         ties = self.weights[[node], :].toarray().T  # (n, 1)
         reach = self._solver.solve(self._system, ties, TIGHT)[:, 0]
         reach[node] = 1

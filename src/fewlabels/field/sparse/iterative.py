@@ -20,7 +20,9 @@ class Iterative:
 
     @property
     def name(self) -> str:
-        return {"jacobi": "PCG (Jacobi)", "amg": "PCG (smoothed aggregates)", "plain": "PCG (plain aggregates)"}[self.kind]
+        return {"jacobi": "PCG (Jacobi)", "amg": "PCG (smoothed aggregates)", "plain": "PCG (plain aggregates)"}[
+            self.kind
+        ]
 
     def refresh(self, system: System) -> None:
         self._inverse: Preconditioner = Jacobi() if self.kind == "jacobi" else Aggregates(system, self.kind == "amg")

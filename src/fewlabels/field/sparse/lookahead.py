@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fewlabels.kernels.exponential_cpu import exp2
 from fewlabels.kernels.lookahead_cpu import LOG2_E, ORDER_FREE, SCALE, STEEP_32, STEEP_64, _steep_after
-from fewlabels.kernels.reference import Flags, Floats, Ints
+from fewlabels.kernels.reference import Floats, Ints
 
 BLOCK = 64  # columns worked on together: their buffers stay in the first-level cache
 Numbers = NDArray[np.floating[Any]]
@@ -113,13 +113,11 @@ def _two_step(
             other, own = if_other[c, k], if_own[c, k]
             rival = second[k] if other == first[k] else first[k]
             out[k] -= chance[c, k] * max(own, rival) / (total[k] - other + own)
-    return steepest > limit
+    return bool(steepest > limit)
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
-def _harmonic(
-    width: int, r: Numbers, x: Numbers, chance: Numbers, many: Numbers, work: Numbers, out: Numbers
-) -> None:
+def _harmonic(width: int, r: Numbers, x: Numbers, chance: Numbers, many: Numbers, work: Numbers, out: Numbers) -> None:
     """The errors of ZLG's marginals from x = h_k - r (h_q + 1), (D, width)."""
     D = len(many)
     one, half = r.dtype.type(1), r.dtype.type(0.5)
@@ -187,9 +185,7 @@ def _gains_share(
                 if _two_step(width, t, r, x, chance, many, work, out):
                     for j in range(width):
                         if t[j] > steep:
-                            out[j] = _steep_after(
-                                h_k[:, left + j], h_q, float(r[j]), t[j] / LOG2_E, chances[q], many
-                            )
+                            out[j] = _steep_after(h_k[:, left + j], h_q, float(r[j]), t[j] / LOG2_E, chances[q], many)
             for j in range(width):
                 k = left + j
                 apart = r[j] == 0 or sample[k] == q

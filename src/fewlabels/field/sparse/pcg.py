@@ -70,7 +70,9 @@ class Aggregates:
             M = sparse.csr_matrix(level.A)
             diagonal = M.diagonal()
             bound = np.max(np.asarray(abs(M).sum(axis=1)).ravel() / diagonal)  # Gershgorin: at least the eigenvalue
-            self._levels.append(Level(M, DAMPING / bound / diagonal, sparse.csr_matrix(level.P), sparse.csr_matrix(level.R)))
+            self._levels.append(
+                Level(M, DAMPING / bound / diagonal, sparse.csr_matrix(level.P), sparse.csr_matrix(level.R))
+            )
         self._coarsest = np.linalg.pinv(hierarchy.levels[-1].A.toarray(), hermitian=True)
 
     def __call__(self, R: Floats, system: System) -> Floats:
@@ -114,7 +116,9 @@ def matrix_of(system: System) -> sparse.csr_matrix:
     return A
 
 
-def solve(system: System, B: Floats, inverse: Preconditioner, tolerance: float, X: Floats | None = None) -> tuple[Floats, int]:
+def solve(
+    system: System, B: Floats, inverse: Preconditioner, tolerance: float, X: Floats | None = None
+) -> tuple[Floats, int]:
     """(n, m) inv(A) B, zero in the rows held, and the number of steps.
 
     A column is done when r'inv(M)r, about the square of its error in the norm of A, is below tolerance^2 times that of

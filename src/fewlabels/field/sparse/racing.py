@@ -41,7 +41,7 @@ def draw(risk: Floats, uniform: Floats, s: int) -> Sample:
     """s nodes by risk; all of those with risk where there are fewer."""
     size = risk + np.where(risk > 0, SPARE * risk.sum() / max(1, np.count_nonzero(risk)), 0.0)
     priority = size / uniform
-    s = min(s, np.count_nonzero(size))
+    s = min(s, int(np.count_nonzero(size)))
     top = np.argpartition(-priority, min(s, len(priority) - 1))[: s + 1] if s < len(priority) else np.arange(len(size))
     top = top[np.argsort(-priority[top], kind="stable")]
     after = float(priority[top[s]]) if s < len(top) else 0.0
@@ -66,9 +66,7 @@ def race(present: Present, X: Floats, slots: Ints, sample: Sample, candidates: I
         s = min(2 * s, len(slots))
 
 
-def finalists(
-    gain: Floats, near: Floats, allowed: Flags, pool: int, turn: int, uniform: Floats
-) -> Ints:
+def finalists(gain: Floats, near: Floats, allowed: Flags, pool: int, turn: int, uniform: Floats) -> Ints:
     """At most `pool` of the nodes allowed: most by estimated gain, then by neighbours' risk, then by turns."""
     by_gain = _best(np.where(allowed, gain, -np.inf), pool - pool // 3 - pool // 10)
     rest = allowed.copy()

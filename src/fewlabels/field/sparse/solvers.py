@@ -48,9 +48,7 @@ class Solver(Protocol):
 def make_solver(system: System, kind: str = "auto") -> Solver:
     """The solver of this name, or the one that fits."""
     if kind not in SOLVERS:
-        raise SettingError(
-            f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}"
-        )
+        raise SettingError(f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}")
     if kind == "superlu":
         return Factor(system, SuperLU)
     if kind == "cholespy":

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import spsolve
 
 from fewlabels import memory
 from fewlabels.errors import FewlabelsError, MemoryNeededError, SettingError
+from fewlabels.field import make_field
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField, diagonal, lookahead, lookahead_reference, racing
 from fewlabels.field.sparse.costs import present
@@ -16,6 +17,7 @@ from fewlabels.field.sparse.pcg import Aggregates, Jacobi, System, matrix_of, so
 from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
 from fewlabels.kernels import reference
+from fewlabels.learner import ActiveLearner
 
 SOLVERS = ["superlu", "cholespy", "amg", "plain", "jacobi"]
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
@@ -274,3 +276,49 @@ def test_says_that_G_is_never_formed_and_what_memory_is_missing(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 2**20)
     with pytest.raises(MemoryNeededError, match="the sparse engine on 20,000 nodes needs"):
         SparseField(Graph.from_edges([0], [1], n_nodes=20_000), 2)
+
+
+def test_auto_takes_the_sparse_engine_where_the_dense_one_does_not_fit_and_says_why(monkeypatch, capsys):
+    graph = Graph.from_edges(np.arange(2999), np.arange(1, 3000))
+    assert isinstance(make_field(graph, 2, 1.0), DenseField)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(memory, "available", lambda: 80 * 2**20)
+    assert isinstance(make_field(graph, 2, 1.0), SparseField)
+    assert "engine 'sparse' for 3,000 nodes: a dense G needs 0.1 GiB and 0.1 GiB are free" in capsys.readouterr().err
+
+
+def test_a_question_tells_its_pool_its_sample_and_what_it_may_have_missed():
+    rng = np.random.default_rng(13)
+    graph = Graph(random_weights(900, rng, density=4 / 900))
+    learner = ActiveLearner(graph, ["a", "b", "c"], engine="sparse")
+    learner.teach([3, 700], ["a", "b"])
+    node = learner.query()
+    told = learner.last_question
+    assert told.node == node
+    assert told.cost == learner.costs()[node] == np.nanmin(learner.costs())
+    assert told.gain == pytest.approx(learner.expected_error() - told.cost)
+    assert 0 < told.pool < 898
+    assert 0 < told.sample <= 512
+    assert 0 <= told.missed[0] <= told.missed[1]
+    assert learner.query() == node
+    batch = learner.query(3)
+    assert batch[0] == node
+    assert len(set(batch)) == 3
+    dense = ActiveLearner(graph, ["a", "b", "c"], engine="dense")
+    assert dense.query() is not None
+    assert dense.last_question is None
+
+
+@pytest.mark.parametrize("strategy", ["tsa", "zlg", "sopt", "vopt", "margin", "entropy", "least_confidence", "random"])
+def test_every_strategy_runs_where_the_pool_is_not_everything(strategy):
+    rng = np.random.default_rng(14)
+    graph = Graph(in_pieces([500, 100, 1], rng))
+    learner = ActiveLearner(graph, [0, 1, 2], strategy, engine=SparseField(graph, 3, 0.1, pool=10, sample=30), beta=0.1)
+    asked = []
+    for step in range(6):
+        asked.append(learner.query())
+        learner.teach(asked[-1], step % 3)
+    learner.skip(learner.query())
+    learner.forget(asked[2])
+    assert learner.query() not in learner.skipped
+    assert len(learner.predict()) == 601

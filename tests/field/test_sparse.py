@@ -52,6 +52,11 @@ def assert_same(ours, dense):
     np.testing.assert_array_equal(ours.island, dense.island[order])
     np.testing.assert_allclose(ours.h, dense.h[order], **CLOSE)
     np.testing.assert_allclose(ours.doubt, dense.doubt[order], **CLOSE)
+    start, other, ties = ours.edges
+    whole = np.zeros((ours.n_nodes, ours.n_nodes))
+    whole[np.ix_(nodes, nodes)] = dense.G[np.ix_(order, order)]
+    ends = np.repeat(np.arange(ours.n_nodes), np.diff(start)), other
+    np.testing.assert_allclose(ties, resistances(whole)[ends], **CLOSE)
     X, G = ours.columns(nodes, 1e-10)[nodes], dense.G[np.ix_(order, order)]
     inside = np.ix_(ours.island < 0, ours.island < 0)
     np.testing.assert_allclose(X[inside], G[inside], **CLOSE)
@@ -222,8 +227,14 @@ def test_conjugate_gradients_meet_a_direct_solve(inverse, m):
 def test_takahashi_gives_the_diagonal_of_the_inverse():
     rng = np.random.default_rng(9)
     for n, density in ((1, 0.1), (2, 0.5), (80, 0.02), (150, 0.2)):
-        A = matrix_of(system_of(random_weights(n, rng, density), [0]))
-        np.testing.assert_allclose(diagonal.takahashi(SuperLU(A)), np.diag(np.linalg.inv(A.toarray())), rtol=1e-10)
+        system = system_of(random_weights(n, rng, density), [0])
+        A = matrix_of(system)
+        found, ties = diagonal.takahashi(SuperLU(A), system)
+        G = np.linalg.inv(A.toarray())
+        G[0, 0] = 0
+        np.testing.assert_allclose(found, np.diag(G), rtol=1e-10)
+        ends = np.repeat(np.arange(n), np.diff(system.indptr)), system.indices
+        np.testing.assert_allclose(ties, resistances(G)[ends], rtol=1e-9)
 
 
 def test_the_sketched_diagonal_is_within_three_percent():
@@ -233,9 +244,10 @@ def test_the_sketched_diagonal_is_within_three_percent():
     for held, alone in (([0], True), (rng.permutation(n)[:60], False)):
         system = system_of(W, held)
         solver = make_solver(system, "jacobi")
-        found = diagonal.sketched(system, solver, np.zeros(n, dtype=np.int64), alone, rng)
+        found, ties = diagonal.sketched(system, solver, np.zeros(n, dtype=np.int64), alone, rng)
         free = ~system.held
-        truth = diagonal.by_columns(system, Factor(system, SuperLU))
+        truth, exact = diagonal.by_columns(system, Factor(system, SuperLU))
+        assert np.sqrt(np.mean((ties[exact > 0] / exact[exact > 0] - 1) ** 2)) < 0.1
         assert np.sqrt(np.mean((found[free] / truth[free] - 1) ** 2)) < 0.03
 
 

@@ -145,6 +145,27 @@ def rank_one(X: Floats, column: Floats, at: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, parallel=True)
+def place(X: Floats, slots: Ints, Y: Floats) -> None:
+    """X[:, slots] = Y, along the rows."""
+    for i in prange(len(X)):
+        for j in range(len(slots)):
+            X[i, slots[j]] = Y[i, j]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def add_product(X: Floats, U: Floats, rank: int, V: Floats) -> None:
+    """X += U V of the first `rank` columns of U, without a block in between."""
+    m = X.shape[1]
+    for i in prange(len(X)):
+        row = X[i]
+        for k in range(rank):
+            u = U[i, k]
+            if u != 0.0:
+                for j in range(m):
+                    row[j] += u * V[k, j]
+
+
+@njit(cache=True, nogil=True, parallel=True)
 def _triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, threads: int) -> Floats:
     """(n, m) the solution of A X = B from A = L D L' in another order of the rows.
 
@@ -161,6 +182,11 @@ def _triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: I
             Y[i] = B[order[i], left:right]
         for j in range(n):
             mine = Y[j]
+            some = False
+            for c in range(width):
+                some |= mine[c] != 0.0
+            if not some:  # a column of the identity touches few rows on the way down
+                continue
             for e in range(indptr[j], indptr[j + 1]):
                 other, w = Y[indices[e]], L[e]
                 for c in range(width):

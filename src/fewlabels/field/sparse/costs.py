@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewlabels.field.question import Question
-from fewlabels.field.sparse import racing
+from fewlabels.field.sparse import marginals, racing
 from fewlabels.field.sparse.lookahead import Present, whole_costs
-from fewlabels.kernels.lookahead_cpu import _distinct
-from fewlabels.kernels.reference import Floats, Ints, first_by_rank, harmonic_marginals, island_size, two_step_marginals
+from fewlabels.kernels.reference import Floats, Ints, first_by_rank, island_size
 
 if TYPE_CHECKING:
     from fewlabels.field.sparse.field import SparseField
 
+SINGLE_FROM = 50_000  # nodes from which float32 sorts out the pool: it is right to 1e-6 of a cost
 BATCH = 128  # columns solved for together where all questions are scored
 ABOVE = 4e-9  # an estimate stays this share above the lowest exact cost: no tie with it
 
@@ -55,18 +55,19 @@ def _remembered(G: SparseField, name: str, compute: Any) -> Floats:
 
 def present(G: SparseField, harmonic: bool) -> Present:
     """What is known of every node, classes that h does not tell apart put together."""
-    u = G.unlabelled
-    now = harmonic_marginals(G.h) if harmonic else two_step_marginals(G.h, G.doubt)  # (u, C)
-    columns = _distinct(G.h, now)
-    D = len(columns.many)
-    h: Floats = np.zeros((G.n_nodes, D))
-    chance: Floats = np.zeros((G.n_nodes, D))
-    h[u], chance[u] = columns.h.T, columns.chance.T
-    wrong = np.zeros(G.n_nodes)
-    wrong[u] = 1 - now.max(axis=1, initial=0)
-    island = np.full(G.n_nodes, -1)
-    island[u] = G.island
-    return Present(h, chance, columns.many, G.diagonal, G.least, island, wrong, harmonic)
+    h, many = G.distinct()
+    chance, wrong = np.empty_like(h), np.empty(G.n_nodes)
+    if harmonic:
+        marginals.harmonic(h, many, G.label, chance, wrong)
+    else:
+        marginals.two_step(h, many, G.diagonal, G.label, G.islands, chance, wrong)
+    return Present(h, chance, many, G.diagonal, G.least, G.islands, wrong, harmonic)
+
+
+def _single(view: Present) -> Present:
+    """In float32."""
+    h, chance, many = (array.astype(np.float32) for array in (view.h, view.chance, view.many))
+    return view._replace(h=h, chance=chance, many=many)
 
 
 def _lookahead(G: SparseField, harmonic: bool) -> Floats:
@@ -83,18 +84,16 @@ def _lookahead(G: SparseField, harmonic: bool) -> Floats:
     sample = racing.draw(view.wrong, G.uniform, G.sample)
     slots = G.slots(sample.nodes)
     view = view._replace(diagonal=G.diagonal)  # exact at the nodes whose columns have been solved for
-    single = view._replace(
-        h=view.h.astype(np.float32), chance=view.chance.astype(np.float32), many=view.many.astype(np.float32)
-    )
-    gain, deviation = racing.race(single, G.panel.X, slots, sample, asked)
+    single = _single(view)
+    gain, deviation = racing.race(single, G.panel.X, slots, sample, asked, G.edges)
     allowed = np.zeros(n, dtype=bool)
     allowed[asked] = True
     near = G.weights @ view.wrong + G.degree * view.wrong
     pool = racing.finalists(gain, near, allowed, G.pool, n - len(u), G.uniform)
-    exact = _scored(G, view, pool)
+    exact = _scored(G, view, single, pool)
     climbed = _beside(G, pool[np.argsort(exact)[:CLIMB_FROM]], pool, allowed, gain)
     if len(climbed):
-        pool, exact = np.concatenate([pool, climbed]), np.concatenate([exact, _scored(G, view, climbed)])
+        pool, exact = np.concatenate([pool, climbed]), np.concatenate([exact, _scored(G, view, single, climbed)])
     lowest = float(exact.min())
     cost = np.maximum(risk - np.where(np.isfinite(gain), gain, 0.0), lowest + ABOVE * max(n, lowest))
     cost[pool] = exact
@@ -118,10 +117,15 @@ def _beside(G: SparseField, best: Ints, pool: Ints, allowed: Any, gain: Floats) 
     return beside[np.argsort(-gain[beside], kind="stable")[: int(CLIMB * G.pool)]]
 
 
-def _scored(G: SparseField, view: Present, questions: Ints) -> Floats:
-    """n R+q of these questions, from columns that stay in the panel."""
+def _scored(G: SparseField, view: Present, single: Present, questions: Ints) -> Floats:
+    """n R+q of these questions, from columns that stay in the panel; on large graphs in float64 for the best alone."""
     slots = G.slots(questions)
-    return whole_costs(view._replace(diagonal=G.diagonal), G.panel.X, slots, questions)
+    if G.n_nodes < SINGLE_FROM:
+        return whole_costs(view._replace(diagonal=G.diagonal), G.panel.X, slots, questions)
+    found = whole_costs(single._replace(diagonal=G.diagonal), G.panel.X, slots, questions)
+    best = np.argsort(found, kind="stable")[:CLIMB_FROM]
+    found[best] = whole_costs(view._replace(diagonal=G.diagonal), G.panel.X, slots[best], questions[best])
+    return found
 
 
 def _scored_apart(G: SparseField, view: Present, questions: Ints) -> Floats:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
 from fewlabels.field.sparse import blocks
 from fewlabels.field.sparse.factor import Factor, SuperLU
 from fewlabels.field.sparse.pcg import System
 from fewlabels.field.sparse.solvers import Solver
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.kernels.reference import Flags, Floats, Ints
 
 COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
 PROBES = 384  # of a sketch: a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
@@ -19,57 +21,85 @@ EXACT = 1e-9
 OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
 
 
-def diagonal(
-    system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator
-) -> tuple[Floats, bool]:
-    """(n,) diag(inv(A)), zero where held, and whether it is exact; `alone`: each component is held at one node only."""
+class Variances(NamedTuple):
+    """What G says along the graph itself."""
+
+    diagonal: Floats  # (n,) G_kk, zero where held
+    ties: Floats  # (entries of W,) G_ii + G_jj - 2 G_ij of every edge, in both directions
+    exact: bool
+
+
+def variances(system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator) -> Variances:
+    """diag(inv(A)) and the resistances along the edges; `alone`: each component is held at one node only."""
     n = len(system.held)
     if isinstance(solver, Factor) and isinstance(solver.base, SuperLU) and _work(solver.base) <= OPEN_WORK:
-        return np.where(system.held, 0.0, takahashi(solver.base)), True
+        return Variances(*takahashi(solver.base, system), True)
     if n <= COLUMNS_UP_TO:
-        return by_columns(system, solver), True
-    return sketched(system, solver, component, alone, rng), False
+        return Variances(*by_columns(system, solver), True)
+    return Variances(*sketched(system, solver, component, alone, rng), False)
 
 
-def by_columns(system: System, solver: Solver) -> Floats:
-    """(n,) from every column."""
+def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
+    """Diagonal and ties from every column."""
     free = np.flatnonzero(~system.held)
-    found = np.zeros(len(system.held))
+    n = len(system.held)
+    found, rows = np.zeros(n), np.repeat(np.arange(n), np.diff(system.indptr))
+    between = np.zeros(len(system.indices))
     for left in range(0, len(free), WIDTH):
         nodes = free[left : left + WIDTH]
-        B = np.zeros((len(found), len(nodes)))
-        B[nodes, np.arange(len(nodes))] = 1
-        found[nodes] = solver.solve(system, B, EXACT)[nodes, np.arange(len(nodes))]
-    return found
+        X = solver.columns(system, nodes, EXACT)
+        found[nodes] = X[nodes, np.arange(len(nodes))]
+        for j, k in enumerate(nodes):
+            row = slice(system.indptr[k], system.indptr[k + 1])
+            between[row] = X[system.indices[row], j]
+    return found, found[rows] + found[system.indices] - 2 * between
 
 
-def sketched(system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator) -> Floats:
-    """(n,) 1 / d_k + the mean square of random potentials, averaged over the neighbours of k.
+def sketched(
+    system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Diagonal and ties from random potentials.
 
     With random signs x on the edges, z = G B' sqrt(W) x has the covariance G, and G_kk = 1 / d_k + var(sum_j w_kj z_j
     / d_k): only walks that leave k and come back are left to chance. Where one node alone is held, the potentials are
-    taken about their mean over the component, which takes the common part, known exactly, out of the noise.
+    taken about their mean over the component, which takes the common part, known exactly, out of the noise. A tie is
+    the mean square of the difference of its ends.
     """
     indptr, indices, weights, degree, held = system
     n = len(held)
-    total = np.zeros(n)
+    total, ties = np.zeros(n), np.zeros(len(indices))
     root = np.sqrt(weights)
     size = np.bincount(component)
-    average = np.divide(1.0, degree, out=np.zeros(n), where=degree > 0)
+    average = 1 / degree
     for left in range(0, PROBES, WIDTH):
         m = min(WIDTH, PROBES - left)
         B = _edge_noise(indptr, indices, root, m, int(rng.integers(2**62)))
         Z = solver.solve(system, B, TOLERANCE)
+        _add_differences(indptr, indices, Z, ties)
         if alone:
             Z -= (np.stack([np.bincount(component, Z[:, j]) for j in range(m)], axis=1) / size[:, None])[component]
         total += (blocks.scaled(blocks.product(indptr, indices, weights, Z), average) ** 2).sum(axis=1)
+    ties /= PROBES
     if not alone:
-        return np.where(held, 0.0, average + total / PROBES)
+        return np.where(held, 0.0, average + total / PROBES), ties
     one = solver.solve(system, np.ones((n, 1)), EXACT)[:, 0]
     mean = one / size[component]  # (n,) the mean of each column of G
     overall = np.bincount(component, mean) / size
     centred = average * (1 - 2 / size[component]) + total / PROBES  # (n,) the diagonal of the pseudo-inverse
-    return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average))
+    return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average)), ties
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _add_differences(indptr: Ints, indices: Ints, Z: Floats, ties: Floats) -> None:
+    """Add the squared differences of the potentials to every edge."""
+    for i in prange(len(indptr) - 1):
+        mine = Z[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            other = Z[indices[e]]
+            total = 0.0
+            for c in range(len(mine)):
+                total += (mine[c] - other[c]) ** 2
+            ties[e] += total
 
 
 @njit(cache=True, nogil=True)
@@ -99,15 +129,39 @@ def _work(base: SuperLU) -> float:
     return float((np.diff(base.indptr).astype(float) ** 2).sum())
 
 
-def takahashi(base: SuperLU) -> Floats:
-    """(n,) diag(inv(A)) from A = L D L', by Takahashi's recurrence on the pattern of L."""
-    found = np.empty(len(base.pivots))
-    found[base.order] = _takahashi(base.indptr, base.indices, base.L, base.pivots)
-    return found
+def takahashi(base: SuperLU, system: System) -> tuple[Floats, Floats]:
+    """Diagonal and ties from A = L D L', by Takahashi's recurrence on the pattern of L, which holds every edge."""
+    diagonal, Z = _takahashi(base.indptr, base.indices, base.L, base.pivots)
+    found = np.empty(len(diagonal))
+    found[base.order] = diagonal
+    found[system.held] = 0
+    place = np.empty(len(base.order), dtype=np.int64)
+    place[base.order] = np.arange(len(place))
+    return found, _ties(system.indptr, system.indices, system.held, found, place, base.indptr, base.indices, Z)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _ties(
+    indptr: Ints, indices: Ints, held: Flags, diagonal: Floats, place: Ints, columns: Ints, rows: Ints, Z: Floats
+) -> Floats:
+    """G_ii + G_jj - 2 G_ij of every edge, G_ij looked up in its column of Z."""
+    ties = np.empty(len(indices))
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            between = 0.0
+            if not (held[i] or held[j]):
+                a, b = min(place[i], place[j]), max(place[i], place[j])
+                start, stop = columns[a], columns[a + 1]
+                at = start + np.searchsorted(rows[start:stop], b)
+                if at < stop and rows[at] == b:
+                    between = Z[at]
+            ties[e] = diagonal[i] + diagonal[j] - 2 * between
+    return ties
 
 
 @njit(cache=True, nogil=True)
-def _takahashi(indptr: Ints, indices: Ints, L: Floats, pivots: Floats) -> Floats:
+def _takahashi(indptr: Ints, indices: Ints, L: Floats, pivots: Floats) -> tuple[Floats, Floats]:
     """Z_ij = [i = j] / D_j - sum_{k > j} Z_ik L_kj, from the last column to the first; only Z on L's pattern is needed.
 
     For column j with rows K: Z_Kj = -Z_KK L_Kj. Z_KK is read column by column, each spread over a work vector.
@@ -134,4 +188,4 @@ def _takahashi(indptr: Ints, indices: Ints, L: Floats, pivots: Floats) -> Floats
             value -= Z[e] * L[e]
             slot[indices[e]] = -1
         diagonal[j] = value
-    return diagonal
+    return diagonal, Z

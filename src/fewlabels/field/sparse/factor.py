@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from fewlabels.errors import FewlabelsError
 from fewlabels.field.sparse import blocks
-from fewlabels.field.sparse.pcg import System, matrix_of
+from fewlabels.field.sparse.pcg import System, matrix_of, unit_columns
 from fewlabels.kernels.reference import Floats, Ints
 
 MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
@@ -93,10 +93,19 @@ class Factor:
         self._signs = np.empty(0)
 
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
-        X = self.base.solve(np.where(self._held[:, None], 0.0, B))
-        if len(self._signs):
-            U = self._U[:, : len(self._signs)]
-            X += U @ (self._signs[:, None] * (U.T @ B))
+        rank = len(self._signs)
+        return self._solved(system, B.copy(), self._U[:, :rank].T @ B)
+
+    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+        rank = len(self._signs)
+        return self._solved(system, unit_columns(len(system.held), nodes), self._U[nodes, :rank].T)
+
+    def _solved(self, system: System, B: Floats, across: Floats) -> Floats:
+        """inv(A) B, where across (rank, m) is U'B; B is spoilt."""
+        B[self._held] = 0
+        X = self.base.solve(B)
+        if len(across):
+            blocks.add_product(X, self._U, len(across), self._signs[:, None] * across)
         X[system.held] = 0
         return X
 

@@ -13,10 +13,10 @@ from fewlabels import memory
 from fewlabels.errors import FewlabelsError
 from fewlabels.field.placement import _scaled
 from fewlabels.field.question import Question
-from fewlabels.field.sparse import costs
-from fewlabels.field.sparse.diagonal import diagonal
+from fewlabels.field.sparse import costs, near
+from fewlabels.field.sparse.diagonal import variances
 from fewlabels.field.sparse.panel import Panel, Probes
-from fewlabels.field.sparse.pcg import System
+from fewlabels.field.sparse.pcg import System, unit_columns
 from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats, Ints, answer
@@ -126,11 +126,32 @@ class SparseField:
     def hints(self) -> dict[str, Any]:
         return {}
 
+    @property
+    def islands(self) -> Ints:
+        """(n,) `island` for every node, by number."""
+        return self._island
+
+    def distinct(self) -> tuple[Floats, Floats]:
+        """(n, D) the different columns of h, and (D,) how many classes share each, as those never heard do."""
+        kept: list[int] = []
+        many: list[float] = []
+        for c in range(self.n_classes):
+            same = [i for i, d in enumerate(kept) if np.array_equal(self._h[:, c], self._h[:, d])]
+            if same:
+                many[same[0]] += 1
+            else:
+                kept.append(c)
+                many.append(1)
+        return np.ascontiguousarray(self._h[:, kept]), np.array(many, dtype=float)
+
+    @property
+    def edges(self) -> tuple[Ints, Ints, Floats]:
+        """The neighbours of every node, by rows, and G_ii + G_jj - 2 G_ij between them."""
+        return self._system.indptr, self._system.indices, self._ties
+
     def columns(self, nodes: Ints, tolerance: float = LOOSE) -> Floats:
         """(n, m) columns of G by node number; in a component without a label those of G held at its anchor."""
-        B = np.zeros((self.n_nodes, len(nodes)))
-        B[nodes, np.arange(len(nodes))] = 1
-        return self._solver.solve(self._system, B, tolerance)
+        return self._solver.columns(self._system, nodes, tolerance)
 
     def slots(self, nodes: Ints) -> Ints:
         """Where the panel has the columns of these nodes; diag(G) is exact there from now on."""
@@ -156,6 +177,7 @@ class SparseField:
             self._h += np.outer(r, y - self._h[node])
             self.diagonal -= r * column
             self._each(lambda block: block.hold(node, column))
+            near.change(*self.edges, column, -1 / column[node])
             self._hold(node, column)
         else:
             members = self._component == island
@@ -257,15 +279,16 @@ class SparseField:
     def _diagonal_afresh(self) -> None:
         alone = bool((self.label < 0).all())
         rng = np.random.default_rng(SEED)
-        self.diagonal, self.exact_diagonal = diagonal(self._system, self._solver, self._component, alone, rng)
+        found = variances(self._system, self._solver, self._component, alone, rng)
+        self.diagonal, self._ties, self.exact_diagonal = found
 
     def _column(self, node: int) -> Floats:
         """(n,) the node's column of G, from the panel's as a guess."""
-        B = np.zeros((self.n_nodes, 1))
-        B[node] = 1
         guess = self.panel.column(node)
-        start = None if guess is None else guess[:, None]
-        return self._solver.solve(self._system, B, TIGHT, start)[:, 0]
+        if guess is None or self._solver.exact:
+            return self._solver.columns(self._system, np.array([node]), TIGHT)[:, 0]
+        B = unit_columns(self.n_nodes, np.array([node]))
+        return self._solver.solve(self._system, B, TIGHT, guess[:, None])[:, 0]
 
     def _reach(self, node: int) -> Floats:
         """(n,) how much a label at this node counts at each of the others: G times its ties to them; 1 at itself."""
@@ -302,6 +325,7 @@ class SparseField:
     def _release(self, node: int, reach: Floats, s: float) -> None:
         self.diagonal += reach**2 / s
         self._each(lambda block: block.release(reach, s))
+        near.change(*self.edges, reach, 1 / s)
         self._system.held[node] = False
         self._solver.release(self._system, node, reach, s)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fewlabels.field.sparse.pcg import Aggregates, Jacobi, Preconditioner, System, solve
-from fewlabels.kernels.reference import Floats
+from fewlabels.field.sparse.pcg import Aggregates, Jacobi, Preconditioner, System, solve, unit_columns
+from fewlabels.kernels.reference import Floats, Ints
 
 WIDTH = 16  # columns a block: more no longer share the pass over the matrix, they fall out of the cache
 STALE = 1.6  # steps now over steps with a fresh hierarchy, at which it is made again
@@ -40,6 +40,9 @@ class Iterative:
             if self.kind != "jacobi" and guess is None:
                 self._slow |= steps > STALE * self._fresh.setdefault(tolerance, max(steps, 5))
         return X
+
+    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+        return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         """The matrix says it."""

@@ -64,7 +64,7 @@ class Panel(Block):
         if len(missing):
             free = np.argsort(np.where(self.nodes < 0, -1, self._used), kind="stable")[: len(missing)]
             self.drop(self.nodes[free])
-            self.X[:, free] = solve(missing)
+            blocks.place(self.X, free, solve(missing))
             self.nodes[free], self._slot[missing], self._used[free] = missing, free, self._clock
             self.solved += len(missing)
         return self._slot[nodes]

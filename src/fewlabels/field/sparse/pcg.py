@@ -103,6 +103,13 @@ def _product(A: sparse.csr_matrix, X: Floats) -> Floats:
     return Y
 
 
+def unit_columns(n: int, nodes: Ints) -> Floats:
+    """(n, m) columns of the identity."""
+    B = np.zeros((n, len(nodes)))
+    B[nodes, np.arange(len(nodes))] = 1
+    return B
+
+
 def matrix_of(system: System) -> sparse.csr_matrix:
     """A as a matrix of all n rows: those held have a one on the diagonal and nothing else."""
     indptr, indices, weights, diagonal, held = system

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fewlabels.field.sparse.lookahead import Present, sampled_gains
+from fewlabels.field.sparse.near import near_gains
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
 FIRST = 64  # nodes k on which every question is scored in the first round
@@ -49,17 +50,24 @@ def draw(risk: Floats, uniform: Floats, s: int) -> Sample:
     return Sample(nodes, priority[nodes], size[nodes], after)
 
 
-def race(present: Present, X: Floats, slots: Ints, sample: Sample, candidates: Ints) -> tuple[Floats, Floats]:
+def race(
+    present: Present, X: Floats, slots: Ints, sample: Sample, candidates: Ints, edges: tuple[Ints, Ints, Floats]
+) -> tuple[Floats, Floats]:
     """(n,) estimated drop in the summed error for each candidate, and its standard deviation; -inf elsewhere.
 
-    Every round keeps the better half, and scores it on twice the sample.
+    Every round keeps the better half, and scores it on twice the sample. The neighbours of a question count in full;
+    the sample stands for all the others.
     """
     gain, deviation = np.full(len(present.wrong), -np.inf), np.zeros(len(present.wrong))
     field, s = candidates, min(FIRST, len(slots))
     while True:
         nodes, weight, spread = sample.first(s)
         found, variance = sampled_gains(present, X, slots[:s], field, nodes, weight, spread)
-        gain[field], deviation[field] = found, np.sqrt(variance)
+        counted, scatter = np.zeros(len(gain)), np.zeros(len(gain))
+        counted[nodes], scatter[nodes] = weight, spread
+        beside, known = near_gains(present, *edges, field, counted, scatter)
+        found += beside
+        gain[field], deviation[field] = found, np.sqrt(np.maximum(variance - known, 0))
         if s >= len(slots) or len(field) < 2 * FIRST:
             return gain, deviation
         field = field[np.argpartition(-found, len(field) // 2)[: len(field) // 2]]

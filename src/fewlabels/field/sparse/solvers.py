@@ -18,7 +18,7 @@ from fewlabels.kernels.reference import Floats, Ints
 SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
 TRIAL = 6_000  # nodes of a piece of the graph on which fill is tried; up to twice as many are factored as they are
 MOST_FILL = 220  # entries of the factor a node: beyond it conjugate gradients are quicker
-OPEN_UP_TO = 400_000  # nodes up to which the open factor is taken, for an exact diag(G); its making grows faster
+OPEN_UP_TO = 1_500_000  # nodes up to which the open factor is taken, for an exact diag(G); its making grows faster
 LOOSE = 1e-5
 
 
@@ -35,6 +35,9 @@ class Solver(Protocol):
 
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
         """(n, m) inv(A) B, zero in the rows held."""
+
+    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+        """(n, m) columns of inv(A)."""
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         """The node is held from now on; column is its column of inv(A) until now."""

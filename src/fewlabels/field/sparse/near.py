@@ -1,0 +1,83 @@
+"""Neighbours in full: G along the edges, kept as effective resistances, and what a question does to those beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+from fewlabels.field.sparse.lookahead import BLOCK, Present, _harmonic, _response, _two_step
+from fewlabels.kernels.lookahead_cpu import LOG2_E, ORDER_FREE, STEEP_32, STEEP_64, _steep_after
+from fewlabels.kernels.reference import Floats, Ints
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def change(indptr: Ints, indices: Ints, ties: Floats, column: Floats, factor: float) -> None:
+    """G changes by factor column column': the resistance G_ii + G_jj - 2 G_ij of every edge follows."""
+    for i in prange(len(indptr) - 1):
+        mine = column[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            difference = mine - column[indices[e]]
+            ties[e] = max(ties[e] + factor * difference * difference, 0.0)
+
+
+def near_gains(
+    present: Present, indptr: Ints, indices: Ints, ties: Floats, rows: Ints, counted: Floats, spread: Floats
+) -> tuple[Floats, Floats]:
+    """(len(rows),) what the neighbours of q add to a sampled gain and take off its variance.
+
+    counted (n,) is the weight with which k is in the sample already, 0 where it is not; spread likewise.
+    """
+    gain, variance = np.empty(len(rows)), np.empty(len(rows))
+    _near_gains(present, indptr, indices, ties, rows, counted, spread, gain, variance, get_num_threads())
+    return gain, variance
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _near_gains(
+    present: Present, indptr: Ints, indices: Ints, ties: Floats, rows: Ints, counted: Floats, spread: Floats,
+    gain: Floats, variance: Floats, threads: int,
+) -> None:  # fmt: skip
+    for thread in prange(threads):
+        part = slice(thread * len(rows) // threads, (thread + 1) * len(rows) // threads)
+        _near_share(present, indptr, indices, ties, rows[part], counted, spread, gain[part], variance[part])
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def _near_share(
+    present: Present, indptr: Ints, indices: Ints, ties: Floats, rows: Ints, counted: Floats, spread: Floats,
+    gain: Floats, variance: Floats,
+) -> None:  # fmt: skip
+    h, chances, many, diagonal, least, island, wrong, harmonic = present
+    D, number = len(many), h.dtype
+    steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
+    t, r, out = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    x, chance = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)
+    work = np.empty((2 * D + 5, BLOCK), number)
+    for i in range(len(rows)):
+        q = rows[i]
+        qq, q_island, h_q = diagonal[q], island[q], h[q]
+        one, two = 0.0, 0.0
+        for c in range(D):
+            chance[c, :] = chances[q, c]
+        for left in range(indptr[q], indptr[q + 1], BLOCK):
+            width = min(BLOCK, indptr[q + 1] - left)
+            for j in range(width):
+                k = indices[left + j]
+                between = 0.5 * (diagonal[k] + qq - ties[left + j])
+                a, b = _response(between, qq, diagonal[k], least[k], q_island, island[k])
+                t[j], r[j] = LOG2_E * a, b
+                for c in range(D):
+                    x[c, j] = h[k, c] - r[j] * (h_q[c] + 1) if harmonic else t[j] * (r[j] * h_q[c] - h[k, c])
+            if harmonic:
+                _harmonic(width, r, x, chance, many, work, out)
+            elif _two_step(width, t, r, x, chance, many, work, out):
+                for j in range(width):
+                    if t[j] > steep:
+                        k = indices[left + j]
+                        out[j] = _steep_after(h[k], h_q, float(r[j]), t[j] / LOG2_E, chances[q], many)
+            for j in range(width):
+                k = indices[left + j]
+                drop = wrong[k] - out[j] if r[j] != 0 and wrong[k] > 0 else 0.0
+                one += (1 - counted[k]) * drop
+                two += spread[k] * drop * drop
+        gain[i], variance[i] = one, two

@@ -17,6 +17,7 @@ from fewlabels.kernels.exponential_cpu import exp2
 from fewlabels.kernels.lookahead_cpu import LOG2_E, ORDER_FREE, SCALE, STEEP_32, STEEP_64, _steep_after
 from fewlabels.kernels.reference import Floats, Ints
 
+TWO_LOG2_E = 2 * LOG2_E
 BLOCK = 64  # columns worked on together: their buffers stay in the first-level cache
 Numbers = NDArray[np.floating[Any]]
 
@@ -43,13 +44,15 @@ def sampled_gains(
     at q itself, all of its error now, is counted in full and not sampled.
     """
     gain, variance = np.empty(len(rows)), np.empty(len(rows))
-    _sampled_gains(present, X, slots, rows, sample, weight, spread, gain, variance, get_num_threads())
+    if len(sample) == 0:
+        return present.wrong[rows], np.zeros(len(rows))
+    _sampled_gains(present, X, slots.astype(np.uint64), rows, sample, weight, spread, gain, variance, get_num_threads())
     return gain, variance
 
 
 def whole_costs(present: Present, X: Floats, slots: Ints, questions: Ints) -> Floats:
     """(len(questions),) n R+q: the sum over all k of the error to expect once q is answered."""
-    partial: Floats = _whole_costs(present, X, slots, questions, get_num_threads())
+    partial: Floats = _whole_costs(present, X, slots.astype(np.uint64), questions, get_num_threads())
     return partial.sum(axis=0)
 
 
@@ -158,21 +161,30 @@ def _gains_share(
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
     kk, floor, now, k_island = diagonal[sample], least[sample], wrong[sample], island[sample]
     h_k = np.ascontiguousarray(h[sample].T)  # (D, s)
+    reached = k_island.max() < 0
     t, r, out = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
     x, chance = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)
     work = np.empty((2 * D + 5, BLOCK), number)
     for i in range(len(rows)):
         q = rows[i]
         qq, q_island = diagonal[q], island[q]
+        per_qq = 1 / qq
         h_q = h[q]
         one, two = 0.0, 0.0
         for c in range(D):
             chance[c, :] = chances[q, c]
         for left in range(0, len(sample), BLOCK):
             width = min(BLOCK, len(sample) - left)
-            for j in range(width):
-                a, b = _response(X[q, slots[left + j]], qq, kk[left + j], floor[left + j], q_island, k_island[left + j])
-                t[j], r[j] = LOG2_E * a, b
+            if reached and q_island < 0:
+                for j in range(width):
+                    near = X[q, slots[left + j]]
+                    share = near * per_qq
+                    t[j], r[j] = TWO_LOG2_E / max(kk[left + j] - share * near, floor[left + j]), share
+            else:
+                for j in range(width):
+                    k = left + j
+                    a, b = _response(X[q, slots[k]], qq, kk[k], floor[k], q_island, k_island[k])
+                    t[j], r[j] = LOG2_E * a, b
             if harmonic:
                 for c in range(D):
                     for j in range(width):
@@ -213,6 +225,8 @@ def _costs_share(
     D, number = len(many), h.dtype
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
     qq, q_island = diagonal[questions], island[questions]
+    per_qq = 1 / qq
+    reached = q_island.max() < 0
     h_q = np.ascontiguousarray(h[questions].T)  # (D, m)
     chance_q = np.ascontiguousarray(chances[questions].T)
     t, r, out = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
@@ -225,9 +239,15 @@ def _costs_share(
             if now == 0.0 and diagonal[k] == 0.0 and island[k] < 0:
                 continue  # labelled
             kk, floor, k_island, h_k = diagonal[k], least[k], island[k], h[k]
-            for j in range(width):
-                a, b = _response(X[k, slots[left + j]], qq[left + j], kk, floor, q_island[left + j], k_island)
-                t[j], r[j] = LOG2_E * a, b
+            if reached and k_island < 0:
+                for j in range(width):
+                    near = X[k, slots[left + j]]
+                    share = near * per_qq[left + j]
+                    t[j], r[j] = TWO_LOG2_E / max(kk - share * near, floor), share
+            else:
+                for j in range(width):
+                    a, b = _response(X[k, slots[left + j]], qq[left + j], kk, floor, q_island[left + j], k_island)
+                    t[j], r[j] = LOG2_E * a, b
             if harmonic:
                 for c in range(D):
                     for j in range(width):

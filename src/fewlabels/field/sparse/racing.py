@@ -60,13 +60,16 @@ def race(
     """
     gain, deviation = np.full(len(present.wrong), -np.inf), np.zeros(len(present.wrong))
     field, s = candidates, min(FIRST, len(slots))
+    everyone = np.ones(len(gain))
+    beside = np.zeros(len(gain))
+    beside[field], _ = near_gains(present, *edges, field, everyone, everyone)
     while True:
         nodes, weight, spread = sample.first(s)
         found, variance = sampled_gains(present, X, slots[:s], field, nodes, weight, spread)
         counted, scatter = np.zeros(len(gain)), np.zeros(len(gain))
         counted[nodes], scatter[nodes] = weight, spread
-        beside, known = near_gains(present, *edges, field, counted, scatter)
-        found += beside
+        twice, known = near_gains(present, *edges, field, counted, scatter)  # neighbours that are in the sample, too
+        found += beside[field] - twice
         gain[field], deviation[field] = found, np.sqrt(np.maximum(variance - known, 0))
         if s >= len(slots) or len(field) < 2 * FIRST:
             return gain, deviation

@@ -170,9 +170,7 @@ def made(name):
 
 
 def growth(kinds, sizes, questions, options):
-    print(
-        "| graph | n | edges | solver | set-up s (CPU) | question s (CPU) | answer s (CPU) | columns solved | peak GiB |"
-    )
+    print("| graph | n | edges | solver | set-up s (CPU) | question s (CPU) | answer s (CPU) | solved | peak GiB |")
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for kind in kinds:
         for n in sizes:
@@ -194,7 +192,8 @@ def growth(kinds, sizes, questions, options):
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             print(
                 f"| {kind} | {n:,} | {data.graph.n_edges:,} | {field._solver.name} | "
-                f"{set_up[0]:.1f} ({set_up[1]:.1f}) | {w:.2f} ({c:.2f}) | {aw:.2f} ({ac:.2f}) | {np.mean(solved[1:]):.0f} | {peak:.1f} |",
+                f"{set_up[0]:.1f} ({set_up[1]:.1f}) | {w:.2f} ({c:.2f}) | {aw:.2f} ({ac:.2f}) | "
+                f"{np.mean(solved[1:]):.0f} | {peak:.1f} |",
                 flush=True,
             )
 

@@ -1,4 +1,7 @@
-"""Numba kernels on row-major (n, m) blocks: one pass over the matrix serves all m columns, on all cores."""
+"""Numba kernels on row-major (n, m) blocks: one pass over the matrix serves all m columns, on all cores.
+
+They work in the precision of the block; sums over a column are taken in float64.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ def residual(
 ) -> Floats:
     """(n, m) B - A X with A = diag(diagonal) - weights; zero in the rows held, where X is zero, too."""
     n, m = X.shape
-    R = np.empty((n, m))
+    R = np.empty((n, m), X.dtype)
     for i in prange(n):
         row = R[i]
         if held[i]:
@@ -80,7 +83,7 @@ def turn(P: Floats, Z: Floats, beta: Floats) -> None:
 def scaled(R: Floats, factor: Floats) -> Floats:
     """(n, m) each row times its factor."""
     n, m = R.shape
-    Z = np.empty((n, m))
+    Z = np.empty((n, m), R.dtype)
     for i in prange(n):
         for j in range(m):
             Z[i, j] = factor[i] * R[i, j]
@@ -105,7 +108,7 @@ def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
 def product(indptr: Ints, indices: Ints, data: Floats, X: Floats) -> Floats:
     """(rows, m) a CSR matrix times a block."""
     n, m = len(indptr) - 1, X.shape[1]
-    Y = np.zeros((n, m))
+    Y = np.zeros((n, m), X.dtype)
     for i in prange(n):
         row = Y[i]
         for e in range(indptr[i], indptr[i + 1]):
@@ -119,7 +122,7 @@ def product(indptr: Ints, indices: Ints, data: Floats, X: Floats) -> Floats:
 def smooth(indptr: Ints, indices: Ints, data: Floats, scale: Floats, B: Floats, X: Floats) -> Floats:
     """(n, m) X + scale (B - A X): a step of damped Jacobi with the CSR matrix A."""
     n, m = X.shape
-    Y = np.empty((n, m))
+    Y = np.empty((n, m), X.dtype)
     for i in prange(n):
         row = Y[i]
         for j in range(m):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fewlabels.field.sparse.field import SparseField
 
 SINGLE_FROM = 50_000  # nodes from which float32 sorts out the pool: it is right to 1e-6 of a cost
+AGAIN = 4  # of the pool, the best, in float64
 BATCH = 128  # columns solved for together where all questions are scored
 ABOVE = 4e-9  # an estimate stays this share above the lowest exact cost: no tie with it
 
@@ -90,10 +91,14 @@ def _lookahead(G: SparseField, harmonic: bool) -> Floats:
     allowed[asked] = True
     near = G.weights @ view.wrong + G.degree * view.wrong
     pool = racing.finalists(gain, near, allowed, G.pool, n - len(u), G.uniform)
-    exact = _scored(G, view, single, pool)
+    cheap = single if n >= SINGLE_FROM else view
+    exact = _scored(G, cheap, pool)
     climbed = _beside(G, pool[np.argsort(exact)[:CLIMB_FROM]], pool, allowed, gain)
     if len(climbed):
-        pool, exact = np.concatenate([pool, climbed]), np.concatenate([exact, _scored(G, view, single, climbed)])
+        pool, exact = np.concatenate([pool, climbed]), np.concatenate([exact, _scored(G, cheap, climbed)])
+    if cheap is single:
+        again = np.argsort(exact, kind="stable")[:AGAIN]
+        exact[again] = _scored(G, view, pool[again])
     lowest = float(exact.min())
     cost = np.maximum(risk - np.where(np.isfinite(gain), gain, 0.0), lowest + ABOVE * max(n, lowest))
     cost[pool] = exact
@@ -117,15 +122,10 @@ def _beside(G: SparseField, best: Ints, pool: Ints, allowed: Any, gain: Floats) 
     return beside[np.argsort(-gain[beside], kind="stable")[: int(CLIMB * G.pool)]]
 
 
-def _scored(G: SparseField, view: Present, single: Present, questions: Ints) -> Floats:
-    """n R+q of these questions, from columns that stay in the panel; on large graphs in float64 for the best alone."""
+def _scored(G: SparseField, view: Present, questions: Ints) -> Floats:
+    """n R+q of these questions, from columns that stay in the panel."""
     slots = G.slots(questions)
-    if G.n_nodes < SINGLE_FROM:
-        return whole_costs(view._replace(diagonal=G.diagonal), G.panel.X, slots, questions)
-    found = whole_costs(single._replace(diagonal=G.diagonal), G.panel.X, slots, questions)
-    best = np.argsort(found, kind="stable")[:CLIMB_FROM]
-    found[best] = whole_costs(view._replace(diagonal=G.diagonal), G.panel.X, slots[best], questions[best])
-    return found
+    return whole_costs(view._replace(diagonal=G.diagonal), G.panel.X, slots, questions)
 
 
 def _scored_apart(G: SparseField, view: Present, questions: Ints) -> Floats:

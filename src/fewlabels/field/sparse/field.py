@@ -22,7 +22,7 @@ from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats, Ints, answer
 
 TIGHT = 1e-9  # of a column that changes h and diag(G) for good
-LOOSE = 1e-6  # of a column that scores questions
+LOOSE, LARGE_LOOSE = 1e-6, 1e-4  # of a column that scores questions, up to `SMALL` nodes and beyond
 SMALL = 20_000  # nodes up to which pool and sample have their full size
 POOL, SAMPLE = 200, 512
 MANY = 64  # answers at once from which everything is worked out afresh
@@ -52,12 +52,9 @@ class SparseField:
         self.n_nodes, self.n_classes, self.beta = graph.n_nodes, n_classes, beta
         n = self.n_nodes
         self.kernels: Any = costs
-        shrink = min(1.0, SMALL / n) ** 0.4
-        self.pool = max(1, int(POOL * shrink)) if pool is None else pool
-        self.sample = max(1, int(SAMPLE * shrink)) if sample is None else sample
-        size = min(n, self.sample + int(self.pool * (1 + costs.CLIMB)) + 1)
         memory.require(
-            8 * n * (size + 6 * n_classes + 3 * 32) + 40 * graph.weights.nnz,
+            8 * n * (int((SAMPLE + 1.2 * POOL) * min(1.0, SMALL / n) ** 0.4) + 6 * n_classes + 96)
+            + 40 * graph.weights.nnz,
             f"the sparse engine on {n:,} nodes",
             "Take a smaller graph, or a machine with more memory.",
         )
@@ -76,6 +73,11 @@ class SparseField:
         pivots = np.where(self.degree > 0, self.degree, 1.0)  # a node without edges is always held
         self._system = System(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, pivots, held)
         self._solver = make_solver(self._system, solver)
+        shrink = min(1.0, SMALL / n) ** 0.4
+        fewer = 1.0 if self._solver.exact else min(1.0, max(0.6, shrink))  # a column costs more without a factor
+        self.pool = max(1, int(POOL * shrink * fewer)) if pool is None else pool
+        self.sample = max(1, int(SAMPLE * shrink)) if sample is None else sample
+        size = min(n, self.sample + int(self.pool * (1 + costs.CLIMB)) + 1)
         self._h = np.zeros((n, n_classes))
         self.panel = Panel(n, size)
         self.question: Question | None = None
@@ -149,8 +151,10 @@ class SparseField:
         """The neighbours of every node, by rows, and G_ii + G_jj - 2 G_ij between them."""
         return self._system.indptr, self._system.indices, self._ties
 
-    def columns(self, nodes: Ints, tolerance: float = LOOSE) -> Floats:
+    def columns(self, nodes: Ints, tolerance: float | None = None) -> Floats:
         """(n, m) columns of G by node number; in a component without a label those of G held at its anchor."""
+        if tolerance is None:
+            tolerance = LOOSE if self.n_nodes <= SMALL else LARGE_LOOSE
         return self._solver.columns(self._system, nodes, tolerance)
 
     def slots(self, nodes: Ints) -> Ints:

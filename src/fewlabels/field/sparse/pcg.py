@@ -35,7 +35,7 @@ class Jacobi:
     """The inverse of the diagonal."""
 
     def __call__(self, R: Floats, system: System) -> Floats:
-        return blocks.scaled(R, 1 / system.diagonal)
+        return blocks.scaled(R, (1 / system.diagonal).astype(R.dtype))
 
 
 class Level(NamedTuple):
@@ -145,9 +145,10 @@ def solve(
             break
         curvature = blocks.apply(*system, P, Q)
         alpha = np.divide(rz, curvature, out=np.zeros_like(rz), where=going & (curvature > 0))
-        blocks.step(X, R, P, Q, alpha)
+        blocks.step(X, R, P, Q, alpha.astype(B.dtype))
         Z = inverse(R, system)
         before, rz = rz, blocks.dots(R, Z)
-        blocks.turn(P, Z, np.divide(rz, before, out=np.zeros_like(rz), where=going))
+        turn = np.divide(rz, before, out=np.zeros_like(rz), where=going)
+        blocks.turn(P, Z, turn.astype(B.dtype))
         steps += 1
     return X, steps

@@ -9,6 +9,7 @@ from fewlabels.kernels.reference import Floats, Ints
 
 WIDTH = 16  # columns a block: more no longer share the pass over the matrix, they fall out of the cache
 SINGLE = 1e-4  # tolerance that float32 reaches on graphs for which the diagonal is a good preconditioner
+STRICTER = 10  # the diagonal alone tells less of the error than a hierarchy does
 STALE = 1.6  # steps now over steps with a fresh hierarchy, at which it is made again
 
 
@@ -46,7 +47,8 @@ class Iterative:
                     X[:, part] = first
                     continue
                 start = first.astype(float)
-            X[:, part], steps = solve(system, B[:, part], self._inverse, tolerance, start)
+            strict = tolerance / STRICTER if self.kind == "jacobi" else tolerance
+            X[:, part], steps = solve(system, B[:, part], self._inverse, strict, start)
             if self.kind != "jacobi" and guess is None:
                 self._slow |= steps > STALE * self._fresh.setdefault(tolerance, max(steps, 5))
         return X

@@ -32,10 +32,28 @@ class Preconditioner(Protocol):
 
 
 class Jacobi:
-    """The inverse of the diagonal."""
+    """The inverse of the diagonal, and the constant solved for by itself: with few labels it is what converges last.
+
+    inv(M) = inv(D) + 1 1' / (1'A1) over the free nodes; 1'A1 is their pull towards those held.
+    """
+
+    def __init__(self) -> None:
+        self._pull: tuple[int, float] | None = None  # of the nodes held, by their hash
 
     def __call__(self, R: Floats, system: System) -> Floats:
-        return blocks.scaled(R, (1 / system.diagonal).astype(R.dtype))
+        Z: Floats = blocks.scaled(R, (1 / system.diagonal).astype(R.dtype))
+        pull = self._pull_of(system)
+        if pull > 0:
+            Z += (R.sum(axis=0, dtype=float) / pull).astype(R.dtype)
+            Z[system.held] = 0
+        return Z
+
+    def _pull_of(self, system: System) -> float:
+        held = hash(system.held.tobytes())
+        if self._pull is None or self._pull[0] != held:
+            free = np.repeat(~system.held, np.diff(system.indptr))
+            self._pull = held, float(system.weights[free & system.held[system.indices]].sum())
+        return self._pull[1]
 
 
 class Level(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -13,6 +14,7 @@ from fewlabels import journal
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Engine, Field, make_field
+from fewlabels.field.question import Question
 from fewlabels.foresight import Foresight, Outcome
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
@@ -70,6 +72,7 @@ class ActiveLearner:
         self._events: list[journal.Record] = []
         self._cost: Floats | None = None  # (n,) the strategy's costs in this state, once asked for
         self._foresight = Foresight(self._field, self._strategy)
+        self.last_question: Question | None = None  # how it was chosen, where not every node was scored in full
 
     @property
     def classes(self) -> list[Hashable]:
@@ -178,6 +181,7 @@ class ActiveLearner:
                 cost = self._at_nodes(cost_of(self._strategy, self._field)) if chosen else self.costs()
                 cost[others] = np.nan
                 chosen.append(self._lowest(cost, rng))
+                self._tell(chosen[-1], float(cost[chosen[-1]]))
                 if len(chosen) == wanted:
                     break
                 place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
@@ -316,6 +320,12 @@ class ActiveLearner:
 
     def _askable(self, k: int) -> bool:
         return k not in self._labels and k not in self._skipped
+
+    def _tell(self, node: int, cost: float) -> None:
+        """Keep how the engine came to this question, where it says so."""
+        how: Question | None = getattr(self._field, "question", None)
+        gain = how.gain + how.cost - cost if how else 0.0
+        self.last_question = how and replace(how, node=self.graph.names[node], cost=cost, gain=gain)
 
     def _at_nodes(self, values: Floats) -> Floats:
         """(n,) the field's values at their node numbers, NaN where labelled or skipped."""

@@ -6,6 +6,7 @@ from graphs import in_pieces, random_labels
 
 import fewlabels as fl
 from fewlabels.field.dense import DenseField
+from fewlabels.field.sparse import SparseField
 from fewlabels.kernels import cpu, reference
 from fewlabels.strategies import make_strategy
 
@@ -70,3 +71,13 @@ class TestEveryStrategy:
         np.testing.assert_allclose(
             by_node(strategy, field_of(W, shuffled, 3, reference)), by_node(strategy, field_of(W, labels, 3)), atol=1e-9
         )
+
+    def test_the_sparse_engine_gives_the_same_costs_while_the_pool_is_everything(self, strategy, case):
+        W, labels, _ = case
+        field = SparseField(fl.Graph(W), 3, 0.8)
+        field.observe_all(labels)
+        before = [field.h, field.island, field.doubt]
+        cost = by_node(strategy, field)
+        np.testing.assert_allclose(cost, by_node(strategy, field_of(W, labels, 3)), rtol=1e-9, atol=1e-9)
+        for a, b in zip(before, [field.h, field.island, field.doubt], strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Protocol
 
 from scipy import sparse
 
+from fewlabels import memory
 from fewlabels.errors import SettingError, nearest
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
-ENGINES = ("auto", "dense", "gpu")
+ENGINES = ("auto", "dense", "gpu", "sparse")
+DENSE_UP_TO = 15_000  # nodes: beyond it scoring every pair takes longer than a person likes to wait
+ROOM = 0.8  # share of the free memory that a dense G may take
+SPARSE_DEGREE = 0.01  # share of all pairs that are edges: a denser graph gains nothing from sparse solvers
 
 
 class Field(Protocol):
@@ -101,6 +106,26 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
                 f"engine 'gpu' needs torch with CUDA, and {error.name} is not installed: pip install 'fewlabels[gpu]'."
             ) from None
         return GpuField(graph, n_classes, beta)
+    if engine == "sparse" or (engine == "auto" and _is_for_sparse(graph)):
+        from fewlabels.field.sparse import SparseField  # loads Numba and pyamg
+
+        return SparseField(graph, n_classes, beta)
     from fewlabels.field.dense import DenseField  # loads Numba
 
     return DenseField(graph, n_classes, beta)
+
+
+def _is_for_sparse(graph: Graph) -> bool:
+    """Whether "auto" takes the sparse engine; where it does, a line on standard error says why."""
+    n, free = graph.n_nodes, memory.available()
+    need = 8 * n * n
+    fits = need <= ROOM * free
+    if (n <= DENSE_UP_TO and fits) or (fits and graph.weights.nnz > SPARSE_DEGREE * n * n):
+        return False
+    why = (
+        f"a dense G needs {need / memory.GIB:.1f} GiB and {free / memory.GIB:.1f} GiB are free"
+        if not fits
+        else f"beyond {DENSE_UP_TO:,} nodes the dense engine is slow"
+    )
+    print(f"fewlabels: engine 'sparse' for {n:,} nodes: {why}", file=sys.stderr, flush=True)
+    return True

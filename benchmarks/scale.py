@@ -1,0 +1,220 @@
+"""The sparse engine against dense truth, and what it costs as graphs grow. Writes the tables of docs/scale.md.
+
+    python benchmarks/scale.py truth [dblp cora citeseer digits] [--seeds 3] [--questions 60]
+    python benchmarks/scale.py growth [knn2 manifold power] [--nodes 1e4 1e5] [--questions 5]
+
+Truth: from one label, the sparse engine asks; at each of its questions the dense engine scores all nodes. `same` is the
+share of its questions that are the dense engine's (ties counted as the same), `loss` the share of the best one-step
+gain thrown away; accuracies are those of label propagation after all questions, each engine following its own.
+"""
+
+import argparse
+import resource
+import time
+
+import numpy as np
+from scipy import sparse
+
+import fewlabels as fl
+from fewlabels.experiments.datasets import DATASETS
+from fewlabels.field.dense import DenseField
+from fewlabels.field.sparse import SparseField
+from fewlabels.marginals import largest
+from fewlabels.risk import expected_error, two_step_lookahead
+from fewlabels.settings import strength
+from fewlabels.strategies import lowest, tied
+
+
+def accuracy(field, labels):
+    predicted = np.array(field.label)
+    predicted[field.unlabelled] = largest(field.h)
+    return float((predicted == labels)[labels >= 0].mean())
+
+
+def ask(field, rng):
+    return lowest(two_step_lookahead(field), field.unlabelled, rng)
+
+
+def truth(names, seeds, questions, options):
+    print(
+        "| graph | n | same | mean loss | worst loss | pool | accuracy sparse | accuracy dense | s a question (CPU) |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    for name in names:
+        data = DATASETS[name]() if name in DATASETS else made(name)
+        n, beta = data.graph.n_nodes, strength(data.graph, "auto")
+        dense_start = DenseField(data.graph, len(data.classes), beta)
+        sparse_start = SparseField(data.graph, len(data.classes), beta, **options)
+        same, losses, scores, pools, seconds = [], [], [], [], 0.0
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            first = int(rng.integers(n))
+            ours, judge, rival = sparse_start.copy(), dense_start.copy(), dense_start.copy()
+            for field in (ours, judge, rival):
+                field.observe(first, int(data.labels[first]))
+            for _ in range(questions):
+                started = time.process_time()
+                node = ask(ours, rng)
+                seconds += time.process_time() - started
+                cost = two_step_lookahead(judge)
+                chosen = cost[judge.unlabelled == node][0]
+                same.append(node in tied(cost, judge.unlabelled) or chosen - cost.min() < 1e-7)
+                losses.append((chosen - cost.min()) / max(expected_error(judge) - cost.min(), 1e-12))
+                pools.append(ours.question.pool if ours.question else n)
+                for field in (ours, judge):
+                    field.observe(node, int(data.labels[node]))
+                rival_node = ask(rival, rng)
+                rival.observe(rival_node, int(data.labels[rival_node]))
+            scores.append((accuracy(ours, data.labels), accuracy(rival, data.labels)))
+        a, b = np.mean(scores, axis=0)
+        print(
+            f"| {name} | {n:,} | {np.mean(same):.2f} | {np.mean(losses):.4f} | {np.max(losses):.3f} | "
+            f"{np.mean(pools):.0f} | {a:.3f} | {b:.3f} | {seconds / seeds / questions:.3f} |",
+            flush=True,
+        )
+
+
+class Made:
+    """A graph made here, whose classes follow from how it was made."""
+
+    def __init__(self, weights, labels):
+        self.graph, self.labels = fl.Graph(weights), labels
+        self.classes = list(range(int(labels.max()) + 1))
+
+
+def neighbours(X, k=10):
+    """Symmetric Gaussian weights between near points."""
+    from pynndescent import NNDescent
+    from scipy.spatial import cKDTree
+
+    n = len(X)
+    if X.shape[1] < 4:
+        distance, index = cKDTree(X).query(X, k + 1)
+    else:
+        index, distance = NNDescent(X.astype(np.float32), n_neighbors=k + 1, random_state=0).neighbor_graph
+    width = np.median(distance[:, -1])
+    w = np.exp(-((distance[:, 1:] / width) ** 2)).ravel() + 1e-6
+    W = sparse.csr_array((w, (np.repeat(np.arange(n), k), index[:, 1:].ravel())), shape=(n, n))
+    W = sparse.csr_array(W.maximum(W.T))
+    W.setdiag(0)
+    W.eliminate_zeros()
+    return W
+
+
+def knn2(n, rng):
+    """Points in the plane, ten classes by the nearest of 40 centres."""
+    X, centres = rng.random((n, 2)), rng.random((40, 2))
+    labels = (
+        ((X[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1) % 10 if n <= 200_000 else _by_tree(X, centres)
+    )
+    return Made(neighbours(X), labels)
+
+
+def _by_tree(X, centres):
+    from scipy.spatial import cKDTree
+
+    return cKDTree(centres).query(X)[1] % 10
+
+
+def manifold(n, rng):
+    """64 dimensions: points between near digits of one class, with a little noise."""
+    from sklearn.datasets import load_digits
+    from sklearn.neighbors import NearestNeighbors
+
+    pixels, digit = load_digits(return_X_y=True)
+    pixels = pixels / 16
+    partner = np.empty((len(pixels), 5), dtype=np.int64)
+    for c in range(10):
+        members = np.flatnonzero(digit == c)
+        partner[members] = members[
+            NearestNeighbors(n_neighbors=6).fit(pixels[members]).kneighbors(return_distance=True)[1][:, :5]
+        ]
+    a = rng.integers(len(pixels), size=n)
+    b = partner[a, rng.integers(5, size=n)]
+    t = rng.random((n, 1))
+    return Made(neighbours((1 - t) * pixels[a] + t * pixels[b] + 0.05 * rng.standard_normal((n, 64))), digit[a])
+
+
+def power(n, rng, classes=8, mean_degree=8, mixing=0.15):
+    """A power-law graph with classes: a node's edges end by preference at frequent nodes, mostly of its own class."""
+    labels = rng.integers(classes, size=n)
+    appeal = (1 - rng.random(n)) ** (-1 / 1.8)  # degrees with exponent 2.8
+    appeal = np.minimum(appeal, np.sqrt(n))
+    edges = n * mean_degree // 2
+    source = _pick(appeal, edges, rng)
+    target = np.empty(edges, dtype=np.int64)
+    outside = rng.random(edges) < mixing
+    target[outside] = _pick(appeal, int(outside.sum()), rng)
+    for c in range(classes):
+        here, members = ~outside & (labels[source] == c), np.flatnonzero(labels == c)
+        target[here] = members[_pick(appeal[members], int(here.sum()), rng)]
+    keep = source != target
+    W = sparse.csr_array((np.ones(keep.sum()), (source[keep], target[keep])), shape=(n, n))
+    W = sparse.csr_array(W + W.T)
+    W.data[:] = 1
+    return Made(W, labels)
+
+
+def _pick(appeal, count, rng):
+    cumulative = np.cumsum(appeal)
+    return np.minimum(np.searchsorted(cumulative, rng.random(count) * cumulative[-1]), len(appeal) - 1)
+
+
+KINDS = {"knn2": knn2, "manifold": manifold, "power": power}
+
+
+def made(name):
+    """A graph by kind and size, such as knn2-20000."""
+    kind, size = name.split("-")
+    return KINDS[kind](int(float(size)), np.random.default_rng(0))
+
+
+def growth(kinds, sizes, questions, options):
+    print("| graph | n | edges | solver | set-up s (CPU) | question s (CPU) | answer s (CPU) | solved | peak GiB |")
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    for kind in kinds:
+        for n in sizes:
+            data = KINDS[kind](n, np.random.default_rng(0))
+            rng = np.random.default_rng(1)
+            wall, cpu = time.perf_counter(), time.process_time()
+            field = SparseField(data.graph, len(data.classes), strength(data.graph, "auto"), **options)
+            set_up = time.perf_counter() - wall, time.process_time() - cpu
+            node, asked, answered, solved = int(rng.integers(n)), [], [], []
+            for _ in range(questions + 1):
+                wall, cpu = time.perf_counter(), time.process_time()
+                field.observe(node, int(data.labels[node]))
+                answered.append((time.perf_counter() - wall, time.process_time() - cpu))
+                wall, cpu, before = time.perf_counter(), time.process_time(), field.panel.solved
+                node = ask(field, rng)
+                asked.append((time.perf_counter() - wall, time.process_time() - cpu))
+                solved.append(field.panel.solved - before)
+            (w, c), (aw, ac) = np.mean(asked[1:], axis=0), np.mean(answered[1:], axis=0)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+            print(
+                f"| {kind} | {n:,} | {data.graph.n_edges:,} | {field._solver.name} | "
+                f"{set_up[0]:.1f} ({set_up[1]:.1f}) | {w:.2f} ({c:.2f}) | {aw:.2f} ({ac:.2f}) | "
+                f"{np.mean(solved[1:]):.0f} | {peak:.1f} |",
+                flush=True,
+            )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["truth", "growth"])
+    parser.add_argument("graphs", nargs="*")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--questions", type=int)
+    parser.add_argument("--nodes", type=float, nargs="+", default=[1e4, 1e5])
+    parser.add_argument("--solver", default="auto")
+    parser.add_argument("--pool", type=int)
+    parser.add_argument("--sample", type=int)
+    given = parser.parse_args()
+    options = {"solver": given.solver, "pool": given.pool, "sample": given.sample}
+    if given.what == "truth":
+        truth(given.graphs or ["dblp", "cora", "citeseer", "digits"], given.seeds, given.questions or 60, options)
+    else:
+        growth(given.graphs or list(KINDS), [int(n) for n in given.nodes], given.questions or 5, options)
+
+
+if __name__ == "__main__":
+    main()

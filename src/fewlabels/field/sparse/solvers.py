@@ -1,0 +1,131 @@
+"""Which solver fits the graph: sparse Cholesky where little fills in, else conjugate gradients; found by a trial."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+import numpy as np
+
+from fewlabels import memory
+from fewlabels.errors import SettingError, nearest
+from fewlabels.field.sparse.factor import Cholespy, Factor, SuperLU, has_cholespy
+from fewlabels.field.sparse.iterative import Iterative
+from fewlabels.field.sparse.pcg import HEAVY, System, matrix_of, solve, unit_columns
+from fewlabels.kernels.reference import Floats, Ints
+
+SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
+TRIAL = 3_000  # nodes of a piece of the graph on which fill is tried; twice as many where that went well
+MOST_FILL = 220  # entries of the factor a node: beyond it conjugate gradients are quicker
+OPEN_UP_TO = 1_500_000  # nodes up to which the open factor is taken, for an exact diag(G); its making grows faster
+LOOSE = 1e-5
+
+
+class Solver(Protocol):
+    """inv(A) of the current labels, applied to blocks."""
+
+    exact: bool
+
+    @property
+    def name(self) -> str: ...
+
+    def refresh(self, system: System) -> None:
+        """Start again from these labels."""
+
+    def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
+        """(n, m) inv(A) B, zero in the rows held."""
+
+    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+        """(n, m) columns of inv(A)."""
+
+    def hold(self, system: System, node: int, column: Floats) -> None:
+        """The node is held from now on; column is its column of inv(A) until now."""
+
+    def release(self, system: System, node: int, reach: Floats, s: float) -> None:
+        """The node is held no longer: inv(A) grows by reach reach' / s."""
+
+    def copy(self) -> Solver: ...
+
+
+def make_solver(system: System, kind: str = "auto") -> Solver:
+    """The solver of this name, or the one that fits."""
+    if kind not in SOLVERS:
+        raise SettingError(f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}")
+    if kind == "superlu":
+        return Factor(system, SuperLU)
+    if kind == "cholespy":
+        if not has_cholespy():
+            raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or 'superlu'.")
+        return Factor(system, Cholespy)
+    if kind != "auto":
+        return Iterative(system, kind)
+    n = len(system.diagonal)
+    fill = expected_fill(system)
+    if fill <= MOST_FILL and 40 * fill * n < memory.available():
+        return Factor(system, Cholespy if n > OPEN_UP_TO and has_cholespy() else SuperLU)
+    return _quickest(system)
+
+
+def expected_fill(system: System) -> float:
+    """Entries of a Cholesky factor, per node, extrapolated from two pieces of the graph around its first free node.
+
+    On a surface the entries a node grow like the logarithm of the size, elsewhere like a power of it; a power fitted to
+    two sizes covers both, and errs to the safe side.
+    """
+    n = len(system.diagonal)
+    reach = breadth_first(system, 2 * TRIAL)
+    small = _fill_of(system, reach[:TRIAL])
+    if small > MOST_FILL or n <= TRIAL:
+        return small
+    large = _fill_of(system, reach)
+    growth = max(0.0, np.log2(large / small))
+    return float(large * (n / len(reach)) ** growth)
+
+
+def _fill_of(system: System, nodes: Ints) -> float:
+    """Entries of the factor a node when only these nodes are free."""
+    held = np.ones(len(system.held), dtype=bool)
+    held[nodes] = system.held[nodes]
+    A = matrix_of(system._replace(held=held))[nodes][:, nodes]
+    return SuperLU(A).fill / len(nodes)
+
+
+def breadth_first(system: System, most: int) -> Ints:
+    """Up to `most` nodes around the best connected one, the near ones first; other components follow."""
+    starts = iter(np.argsort(-np.diff(system.indptr), kind="stable"))
+    seen = np.zeros(len(system.held), dtype=bool)
+    found: list[int] = []
+    queue: deque[int] = deque()
+    while len(found) < min(most, len(seen)):
+        if not queue:
+            start = next(int(k) for k in starts if not seen[k])
+            seen[start] = True
+            queue.append(start)
+        k = queue.popleft()
+        found.append(k)
+        for j in system.indices[system.indptr[k] : system.indptr[k + 1]]:
+            if not seen[j]:
+                seen[j] = True
+                queue.append(int(j))
+    return np.array(found)
+
+
+def _quickest(system: System) -> Solver:
+    """The preconditioner with which four columns of the graph itself take least work: steps times passes over it.
+
+    Work is counted, not timed, so that the choice does not depend on what else the machine does.
+    """
+    free = np.flatnonzero(~system.held)
+    B = unit_columns(len(system.held), free[np.linspace(0, len(free) - 1, 4).astype(int)])
+    best: tuple[float, Solver] | None = None
+    for kind in ("jacobi", "plain", "amg"):
+        solver = Iterative(system, kind)
+        complexity = getattr(solver._inverse, "complexity", 0.0)
+        if complexity > HEAVY:
+            continue
+        passes = 1.0 if kind == "jacobi" else 2 * (3 + 2 * complexity)  # float64, and the way down and up
+        work = solve(system, B, solver._inverse, LOOSE)[1] * passes
+        if best is None or work < best[0]:
+            best = (work, solver)
+    assert best is not None
+    return best[1]

@@ -2,6 +2,7 @@
 
     python benchmarks/scale.py truth [dblp cora citeseer digits] [--seeds 3] [--questions 60]
     python benchmarks/scale.py growth [knn2 manifold power] [--nodes 1e4 1e5] [--questions 5]
+    python benchmarks/scale.py ask manifold-20000 sbm-20000 --out asked     # then scale_judge.py, on a graphics card
 
 Truth: from one label, the sparse engine asks; at each of its questions the dense engine scores all nodes. `same` is the
 share of its questions that are the dense engine's (ties counted as the same), `loss` the share of the best one-step
@@ -11,6 +12,7 @@ gain thrown away; accuracies are those of label propagation after all questions,
 import argparse
 import resource
 import time
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -155,18 +157,60 @@ def power(n, rng, classes=8, mean_degree=8, mixing=0.15):
     return Made(W, labels)
 
 
+def sbm(n, rng, classes=4, mean_degree=20, mixing=0.1):
+    """Stochastic blocks: edges between random nodes, most of them of the same class."""
+    labels = rng.integers(classes, size=n)
+    edges = n * mean_degree // 2
+    source, target = rng.integers(n, size=edges), rng.integers(n, size=edges)
+    inside = rng.random(edges) >= mixing
+    for c in range(classes):
+        here, members = inside & (labels[source] == c), np.flatnonzero(labels == c)
+        target[here] = members[rng.integers(len(members), size=int(here.sum()))]
+    keep = source != target
+    W = sparse.csr_array((np.ones(keep.sum()), (source[keep], target[keep])), shape=(n, n))
+    W = sparse.csr_array(W + W.T)
+    W.data[:] = 1
+    return Made(W, labels)
+
+
 def _pick(appeal, count, rng):
     cumulative = np.cumsum(appeal)
     return np.minimum(np.searchsorted(cumulative, rng.random(count) * cumulative[-1]), len(appeal) - 1)
 
 
-KINDS = {"knn2": knn2, "manifold": manifold, "power": power}
+KINDS = {"knn2": knn2, "manifold": manifold, "power": power, "sbm": sbm}
 
 
 def made(name):
     """A graph by kind and size, such as knn2-20000."""
     kind, size = name.split("-")
     return KINDS[kind](int(float(size)), np.random.default_rng(0))
+
+
+def asked(names, seeds, questions, options, out):
+    """The sparse engine's questions, to be judged by a dense G elsewhere: graph, labels and questions in one file."""
+    Path(out).mkdir(exist_ok=True)
+    for name in names:
+        data = made(name)
+        n, beta = data.graph.n_nodes, strength(data.graph, "auto")
+        start = SparseField(data.graph, len(data.classes), beta, **options)
+        orders, pools, seconds = [], [], 0.0
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            field, order = start.copy(), [int(rng.integers(n))]
+            for _ in range(questions):
+                field.observe(order[-1], int(data.labels[order[-1]]))
+                began = time.perf_counter()
+                order.append(ask(field, rng))
+                seconds += time.perf_counter() - began
+                pools.append(field.question.pool)
+            orders.append(order)
+        print(f"{name}: {start}, pool {np.mean(pools):.0f}, {seconds / seeds / questions:.2f} s a question", flush=True)
+        W = sparse.coo_array(sparse.triu(data.graph.weights))
+        np.savez_compressed(
+            Path(out) / f"{name}.npz", i=W.coords[0], j=W.coords[1], w=W.data, labels=data.labels, beta=beta,
+            orders=np.array(orders), pool=np.mean(pools),
+        )  # fmt: skip
 
 
 def growth(kinds, sizes, questions, options):
@@ -200,7 +244,7 @@ def growth(kinds, sizes, questions, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["truth", "growth"])
+    parser.add_argument("what", choices=["truth", "growth", "ask"])
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--questions", type=int)
@@ -208,10 +252,13 @@ def main():
     parser.add_argument("--solver", default="auto")
     parser.add_argument("--pool", type=int)
     parser.add_argument("--sample", type=int)
+    parser.add_argument("--out", default="asked")
     given = parser.parse_args()
     options = {"solver": given.solver, "pool": given.pool, "sample": given.sample}
     if given.what == "truth":
         truth(given.graphs or ["dblp", "cora", "citeseer", "digits"], given.seeds, given.questions or 60, options)
+    elif given.what == "ask":
+        asked(given.graphs, given.seeds, given.questions or 60, options, given.out)
     else:
         growth(given.graphs or list(KINDS), [int(n) for n in given.nodes], given.questions or 5, options)
 

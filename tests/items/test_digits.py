@@ -69,7 +69,7 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
         "Neighbours: 2 ties, 0.7 for an item on average",
         "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches its own only",
         "Labels: 3 in the data; 2 classes: a (1), b (2)",
-        "Memory: 0.0 MiB for the look-ahead, 0.0 MiB free: too little. Label fewer items, or use a machine with more",
+        "Memory: 0.0 MiB free; a dense look-ahead would need 0.0 MiB, so the sparse engine is taken",
     ]
     assert "no classes yet" in describe(replace(few, known={}, classes=[]), 100)[3]
     many = replace(few, known={}, classes=[f"c{k}" for k in range(20)])

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from fewlabels import memory
+from fewlabels.field import DENSE_UP_TO
 from fewlabels.items import Items
 
 NOUNS = {"image": "images", "text": "texts", "row": "rows", "node": "nodes"}
@@ -23,7 +24,7 @@ def describe(items: Items, free_bytes: int | None = None) -> list[str]:
         f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} for an item on average",
         _components(np.bincount(graph.components())),
         _labels(items),
-        _memory(8 * n**2, free),
+        _memory(n, free),
     ]
 
 
@@ -46,9 +47,11 @@ def _labels(items: Items) -> str:
     return f"Labels: {known}; {n:,} {'class' if n == 1 else 'classes'}: {', '.join(listed)}{more}"
 
 
-def _memory(need: int, free: int) -> str:
-    line = f"Memory: {_size(need)} for the look-ahead, {_size(free)} free"
-    return line if need <= free else f"{line}: too little. Label fewer items, or use a machine with more"
+def _memory(n: int, free: int) -> str:
+    need = 8 * n**2
+    if n > DENSE_UP_TO or need > free:
+        return f"Memory: {_size(free)} free; a dense look-ahead would need {_size(need)}, so the sparse engine is taken"
+    return f"Memory: {_size(need)} for the look-ahead, {_size(free)} free"
 
 
 def _size(count: int) -> str:

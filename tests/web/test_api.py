@@ -5,12 +5,15 @@ import io
 import itertools
 import json
 import socket
+import sqlite3
+from contextlib import closing
 
 import pytest
 from piles import words
 from web.live import served
 
 from fewlabels.errors import SettingError
+from fewlabels.web import present
 from fewlabels.web.serve import find_place
 
 keys = (f"key-{k:08d}" for k in itertools.count())
@@ -204,3 +207,26 @@ def test_beyond_this_machine_a_token_is_made():
     place.socket.close()
     with pytest.raises(SettingError, match="the token has 3 characters"):
         find_place("0.0.0.0", 0, "abc")
+
+
+def test_a_locked_file_is_told_and_the_same_request_works_once_it_is_free(page):
+    session, client = page
+    body = {"who": "ann", "item": 3, "label": "dog", "key": "the-same-key-twice"}
+    with closing(sqlite3.connect(session.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        reply = client.post("/api/answers", json=body)
+        assert reply.status_code == 503
+        assert "another program has locked" in reply.json()["detail"]
+    assert session.label(3) is None
+    assert client.post("/api/answers", json=body).status_code == 200
+    assert session.label(3) == "dog"
+
+
+def test_beyond_nine_classes_keys_are_letters_that_mean_nothing_else_and_then_there_are_none():
+    keys_given = [c.key for c in present.classes([f"class {k}" for k in range(40)])]
+    assert keys_given[:11] == [*"123456789", "a", "b"]
+    assert not set("hnru") & set(keys_given)
+    assert keys_given[-1] is None
+    given = [key for key in keys_given if key]
+    assert len(given) == len(set(given)) == 31
+    assert [c.key for c in present.classes([str(k) for k in range(10)])] == [*"0123456789"]

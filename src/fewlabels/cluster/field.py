@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +13,7 @@ from fewlabels.cluster import lookahead
 from fewlabels.cluster.blocks import Blocks
 from fewlabels.cluster.crew import Crew
 from fewlabels.cluster.lookahead import Green
+from fewlabels.field.at_once import AtOnce
 from fewlabels.field.dense import DRIFT, MANY
 from fewlabels.field.inverse import TOLERANCE
 from fewlabels.field.placement import Known
@@ -22,7 +22,7 @@ from fewlabels.kernels.reference import EPS, Floats, Ints, answer
 from fewlabels.progress import Progress
 
 
-class ClusterField(Known):
+class ClusterField(AtOnce, Known):
     """G and h of a graph, changed in place by every answer as in the dense engine; nothing (n, n) is ever here.
 
     Every array below is by node number, and nodes keep their rows and columns on the workers, so an answer moves one
@@ -98,14 +98,6 @@ class ClusterField(Known):
         if (self._error[reached] > DRIFT * self._diagonal[reached]).any():
             self.refresh()
 
-    def observe_all(self, labels: dict[int, int]) -> None:
-        if self._few(labels):
-            for node, label in labels.items():
-                self.observe(node, label)
-        else:
-            self.label[list(labels)] = list(labels.values())
-            self.refresh()
-
     def forget(self, node: int) -> None:
         self._take_back(node)
         if self._island[node] >= 0:
@@ -113,13 +105,8 @@ class ClusterField(Known):
             if (self._error[members] * self._degree[members] > DRIFT).any():  # 1 / degree: the least resistance
                 self.refresh()
 
-    def forget_all(self, nodes: list[int]) -> None:
-        if self._few(nodes):
-            for node in nodes:
-                self.forget(node)
-        else:
-            self.label[nodes] = -1
-            self.refresh()
+    def few(self, many: int) -> bool:
+        return many <= 1 or many * MANY < len(self.unlabelled)
 
     def relabel(self, node: int, label: int) -> None:
         signs = answer(label, self.n_classes) - answer(int(self.label[node]), self.n_classes)  # (C,)
@@ -213,9 +200,6 @@ class ClusterField(Known):
             self._diagonal[node] = 1 / s
             self._error += EPS * self._diagonal
             self._error[node] = EPS * self.n_nodes / s
-
-    def _few(self, nodes: Collection[int]) -> bool:
-        return len(nodes) <= 1 or len(nodes) * MANY < len(self.unlabelled)
 
     def _reach(self, node: int) -> Floats:
         """(n,) how much a label at this labelled node counts at each of the others: G times its ties to them."""

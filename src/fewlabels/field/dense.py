@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from fewlabels import memory
+from fewlabels.field.at_once import AtOnce
 from fewlabels.field.inverse import green, pseudo_inverse
 from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
@@ -17,7 +17,7 @@ MANY = 20  # a fresh G costs about as much as u / 20 answers (u / 13 to u / 48, 
 DRIFT = 1e-9  # expected relative error of a G_kk above which G is computed afresh
 
 
-class DenseField(Placement):
+class DenseField(AtOnce, Placement):
     """G and h of a graph, updated in place: an answer is a rank-one downdate, taking it back a bordering update.
 
     One (n, n) buffer holds G. The unlabelled nodes fill its leading block: an answered node swaps places with the last
@@ -83,14 +83,6 @@ class DenseField(Placement):
         if (self.error[reached] > DRIFT * now[reached]).any():
             self.refresh()
 
-    def observe_all(self, labels: dict[int, int]) -> None:
-        if self._few(labels):
-            for node, label in labels.items():
-                self.observe(node, label)
-        else:
-            self.label[list(labels)] = list(labels.values())
-            self.refresh()
-
     def forget(self, node: int) -> None:
         label = int(self.label[node])
         u = self._u
@@ -109,13 +101,8 @@ class DenseField(Placement):
         self.error[:] += EPS * np.diag(self.G)
         self._error[u] = EPS * self.n_nodes * self._G[u, u]
 
-    def forget_all(self, nodes: list[int]) -> None:
-        if self._few(nodes):
-            for node in nodes:
-                self.forget(node)
-        else:
-            self.label[nodes] = -1
-            self.refresh()
+    def few(self, many: int) -> bool:
+        return many <= 1 or many * MANY < self._u
 
     def relabel(self, node: int, label: int) -> None:
         signs = answer(label, self.n_classes) - answer(int(self.label[node]), self.n_classes)  # (C,)
@@ -165,9 +152,6 @@ class DenseField(Placement):
         else:
             self._G[places, places] = block
         return error
-
-    def _few(self, nodes: Collection[int]) -> bool:
-        return len(nodes) <= 1 or len(nodes) * MANY < self._u
 
     def _reach(self, node: int, u: int) -> Floats:
         """(u,) how much a label at this node counts at each of the others: G times its ties to them."""

@@ -10,6 +10,7 @@ import torch
 from scipy import sparse
 
 from fewlabels.errors import GraphError, MemoryNeededError, SettingError
+from fewlabels.field.at_once import AtOnce
 from fewlabels.field.gpu_inverse import BLOCK, expected_error, green
 from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
@@ -22,7 +23,7 @@ COMFORT = 3  # float64 is taken where this many such matrices would fit
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-3}  # expected relative error of a variance that is too large
 
 
-class GpuField(Placement):
+class GpuField(AtOnce, Placement):
     """G and h of a graph on the card: the dense engine's places and updates, Triton's arithmetic.
 
     G is float64, which gives the questions of the dense engine, while three such matrices would fit on the card; beyond
@@ -91,10 +92,6 @@ class GpuField(Placement):
             self._h[q] = self._h[last]
         self.label[node] = label
 
-    def observe_all(self, labels: dict[int, int]) -> None:
-        for node, label in labels.items():
-            self.observe(node, label)
-
     def forget(self, node: int) -> None:
         label = int(self.label[node])
         u = self._joins(node)
@@ -115,9 +112,8 @@ class GpuField(Placement):
         G, h, _ = self.state
         kernels.border(G, h, reach, s, h_new, label)
 
-    def forget_all(self, nodes: list[int]) -> None:
-        for node in nodes:
-            self.forget(node)
+    def few(self, many: int) -> bool:
+        return True
 
     def relabel(self, node: int, label: int) -> None:
         signs = answer(label, self.n_classes) - answer(int(self.label[node]), self.n_classes)  # (C,)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from fewlabels import memory
 from fewlabels.errors import FewlabelsError
+from fewlabels.field.at_once import AtOnce
 from fewlabels.field.placement import _scaled
 from fewlabels.field.question import Question
 from fewlabels.field.sparse import costs, near
@@ -30,7 +31,7 @@ PROBES = 64  # of VOpt's sums of squares: 18% of noise, before the pool is score
 SEED = 20160219
 
 
-class SparseField:
+class SparseField(AtOnce):
     """h and diag(G) for all nodes and a panel of columns of G, downdated by every answer; needs O(n) memory a column.
 
     The nodes keep their numbers. A component without a label is held at one node, its anchor: G is then the inverse of
@@ -195,14 +196,6 @@ class SparseField:
         self.panel.drop(np.array([node]))
         self._mend()
 
-    def observe_all(self, labels: dict[int, int]) -> None:
-        if len(labels) <= MANY:
-            for node, label in labels.items():
-                self.observe(node, label)
-        else:
-            self.label[list(labels)] = list(labels.values())
-            self.refresh()
-
     def forget(self, node: int) -> None:
         self._changed()
         known, component = int(self.label[node]), self._component[node]
@@ -222,13 +215,8 @@ class SparseField:
         self._release(node, reach, s)
         self._mend()
 
-    def forget_all(self, nodes: list[int]) -> None:
-        if len(nodes) <= MANY:
-            for node in nodes:
-                self.forget(node)
-        else:
-            self.label[nodes] = -1
-            self.refresh()
+    def few(self, many: int) -> bool:
+        return many <= MANY
 
     def relabel(self, node: int, label: int) -> None:
         self._changed()

@@ -1,0 +1,42 @@
+"""Many answers at once: one after another or, where that is quicker, everything afresh."""
+
+from __future__ import annotations
+
+from fewlabels.kernels.reference import Ints
+
+
+class AtOnce:
+    """For fields whose `refresh` works everything out from the graph and the labels."""
+
+    label: Ints  # (n,)
+
+    def observe(self, node: int, label: int) -> None:
+        raise NotImplementedError
+
+    def forget(self, node: int) -> None:
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        raise NotImplementedError
+
+    def few(self, many: int) -> bool:
+        """Whether this many answers are taken in one after another."""
+        raise NotImplementedError
+
+    def observe_all(self, labels: dict[int, int]) -> None:
+        """{node: class} taken in."""
+        if self.few(len(labels)):
+            for node, label in labels.items():
+                self.observe(node, label)
+        else:
+            self.label[list(labels)] = list(labels.values())
+            self.refresh()
+
+    def forget_all(self, nodes: list[int]) -> None:
+        """The labels of these nodes taken back."""
+        if self.few(len(nodes)):
+            for node in nodes:
+                self.forget(node)
+        else:
+            self.label[nodes] = -1
+            self.refresh()

@@ -310,7 +310,7 @@ def test_a_question_tells_its_pool_its_sample_and_what_it_may_have_missed():
     assert told.cost == learner.costs()[node] == np.nanmin(learner.costs())
     assert told.gain == pytest.approx(learner.expected_error() - told.cost)
     assert 0 < told.pool < 898
-    assert 0 < told.sample <= 512
+    assert 0 < told.sample <= 2048
     assert 0 <= told.missed[0] <= told.missed[1]
     assert learner.query() == node
     batch = learner.query(3)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from graphs import random_weights
+from threadpoolctl import threadpool_limits
 
 import fewlabels as fl
 from fewlabels.errors import FileError, SettingError
@@ -120,8 +121,16 @@ def test_a_killed_run_resumes_to_the_same_numbers_as_an_uninterrupted_one(tmp_pa
     told = []
     resumed = run(plan, tmp_path / "killed", jobs=1, on_trial=told.append)
     whole = run(plan, tmp_path / "whole", jobs=2)
-    # the last bit of an inverse may depend on how many threads LAPACK has, one or two here
-    pd.testing.assert_frame_equal(numbers(resumed), numbers(whole), rtol=1e-12, atol=0)
+    pd.testing.assert_frame_equal(numbers(resumed), numbers(whole), check_exact=True)
+
+
+def test_no_digit_depends_on_how_many_threads_lapack_has(tmp_path):
+    plan = Plan("box", jittered_box, ("tsa",), 12, trials=4)
+    frames = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            frames.append(numbers(run(plan, tmp_path / str(threads), jobs=1)))
+    pd.testing.assert_frame_equal(*frames, check_exact=True)
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_so(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +63,8 @@ def run(
             on_trial(strategy)
         todo = [task for task in wanted if task not in results.done]
         if todo:
-            field = make_field(example.graph, len(example.classes), strength(example.graph, plan.beta))
+            with _one_way():
+                field = make_field(example.graph, len(example.classes), strength(example.graph, plan.beta))
             for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, field, jobs, cluster):
                 results.append(strategy, trial, rows)
                 on_trial(strategy)
@@ -86,7 +87,15 @@ def _in_parallel(
 
 def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tuple[tuple[str, int], list[Row]]:
     strategy, trial = task
-    return task, run_trial(plan.draw, strategy, n_labels, trial, plan.seed, plan.beta, field)
+    with _one_way():
+        return task, run_trial(plan.draw, strategy, n_labels, trial, plan.seed, plan.beta, field)
+
+
+def _one_way() -> AbstractContextManager[object]:
+    """One thread for LAPACK: with two, the last bits of an inverse differ, and so would a run with other --jobs."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")
 
 
 @contextmanager

@@ -54,6 +54,7 @@ class Servers:
                 "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
                 "NUMBA_THREADING_LAYER": "forksafe",
                 "NUMBA_NUM_THREADS": "1",
+                "OPENBLAS_NUM_THREADS": "1",  # as where the state is replayed: the last bits depend on it
             },
         )
 

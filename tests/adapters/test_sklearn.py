@@ -1,0 +1,377 @@
+"""HarmonicClassifier: the harmonic function it promises, and its manners among scikit-learn's tools."""
+
+import pickle
+
+import numpy as np
+import oracle
+import pandas as pd
+import pytest
+from graphs import in_pieces, random_weights
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelPropagation
+
+import fewlabels as fl
+from fewlabels import memory
+from fewlabels.errors import GraphError, LabelError, MemoryNeededError, SettingError
+
+LINE = np.arange(5.0)[:, None]
+ENDS = [0, -1, -1, -1, 1]
+
+
+def blobs(n=60, C=3, labelled=12, seed=0):
+    """Points in overlapping heaps, and y with all but a few labels hidden."""
+    X, y = make_blobs(n, n_features=3, centers=C, cluster_std=2.0, random_state=seed)
+    hidden = y.copy()
+    hidden[np.random.default_rng(seed).permutation(n)[labelled:]] = -1
+    hidden[[int(np.flatnonzero(y == c)[0]) for c in range(C)]] = range(C)
+    return X, y, hidden
+
+
+def by_definition(W, y):
+    """(n, C) one-hot labels spread by a dense solve of (D_uu - W_uu) f_u = W_ul f_l."""
+    W = np.array(W, dtype=float)
+    np.fill_diagonal(W, 0)
+    L = np.diag(W.sum(axis=1)) - W
+    known, unknown = y >= 0, y < 0
+    f = np.eye(y.max() + 1)[np.where(known, y, 0)]
+    f[unknown] = np.linalg.solve(L[np.ix_(unknown, unknown)], W[np.ix_(unknown, known)] @ f[known])
+    return f
+
+
+@pytest.mark.parametrize("C", [2, 3, 7])
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
+def test_label_distributions_are_the_harmonic_function_by_its_definition(C, engine):
+    X, _, y = blobs(80, C, 10)
+    ours = fl.HarmonicClassifier(engine=engine).fit(X, y)
+    expected = by_definition(fl.Graph.from_features(X, 7).weights.toarray(), y)
+    np.testing.assert_allclose(ours.label_distributions_, expected, atol=1e-9)
+    assert (ours.transduction_ == expected.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("C", [2, 3, 7])
+def test_it_is_the_limit_of_label_propagation_on_the_rbf_kernel(C):
+    X, _, y = blobs(50, C, 20)
+    theirs = LabelPropagation(gamma=0.05, max_iter=100_000, tol=1e-11).fit(X, y)
+    ours = fl.HarmonicClassifier("rbf", gamma=0.05).fit(X, y)
+    np.testing.assert_allclose(ours.label_distributions_, theirs.label_distributions_, atol=1e-8)
+    assert (ours.transduction_ == theirs.transduction_).all()
+    new = X[:20] + 0.3
+    np.testing.assert_allclose(ours.predict_proba(new), theirs.predict_proba(new), atol=1e-8)
+
+
+def test_it_is_the_limit_of_label_propagation_on_any_symmetric_kernel():
+    X, _, y = blobs(50)
+    W = fl.Graph.from_features(X, 7).weights.toarray()
+    theirs = LabelPropagation(kernel=lambda a, b: W.copy(), max_iter=100_000, tol=1e-11).fit(X, y)
+    for given in (W, sparse.csr_matrix(W), sparse.coo_array(W)):
+        ours = fl.HarmonicClassifier("precomputed").fit(given, y)
+        np.testing.assert_allclose(ours.label_distributions_, theirs.label_distributions_, atol=1e-8)
+
+
+def test_a_line_by_hand():
+    ours = fl.HarmonicClassifier(n_neighbors=1).fit(LINE, ENDS)
+    np.testing.assert_allclose(ours.label_distributions_[:, 1], [0, 0.25, 0.5, 0.75, 1])
+    assert ours.transduction_.tolist() == [0, 0, 0, 1, 1]  # the middle is a tie: the class listed first
+
+
+def test_a_new_point_takes_the_weighted_mean_of_its_neighbours():
+    ours = fl.HarmonicClassifier(n_neighbors=2).fit(LINE, ENDS)
+    near, far = np.exp(-((0.4 / 0.6) ** 2)), np.exp(-1)  # of 1.4: points 1 and 2, at .4 and .6
+    at = ours.label_distributions_
+    np.testing.assert_allclose(ours.predict_proba([[1.4]])[0], (near * at[1] + far * at[2]) / (near + far))
+    wide = fl.HarmonicClassifier("rbf", gamma=0.5).fit(LINE, ENDS)
+    tie = np.exp(-0.5 * (1.4 - LINE[:, 0]) ** 2)
+    np.testing.assert_allclose(wide.predict_proba([[1.4]])[0], tie @ wide.label_distributions_ / tie.sum())
+
+
+@pytest.mark.parametrize("affinity", ["knn", "rbf"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_training_points_get_their_own_chances_back(affinity, form):
+    X, _, y = blobs()
+    X[::2, 1] = 0.0
+    again = X.copy()
+    again[::2, 1] = -0.0
+    ours = fl.HarmonicClassifier(affinity).fit(form(X), y)
+    np.testing.assert_array_equal(ours.predict_proba(form(again)), ours.label_distributions_)
+
+
+def test_a_point_equal_to_several_training_points_takes_their_mean():
+    X = np.array([[0.0], [0.0], [5.0], [6.0]])
+    ours = fl.HarmonicClassifier(n_neighbors=1).fit(X, [0, 1, 1, 1])
+    np.testing.assert_allclose(ours.predict_proba([[-0.0], [5.0]]), [[0.5, 0.5], [0, 1]])
+
+
+def test_a_precomputed_row_is_taken_as_it_is():
+    """A training point's own row says what its neighbours think: for an unlabelled one that is what it is."""
+    W = random_weights(12, np.random.default_rng(0))
+    y = np.array([0, 1, *[-1] * 10])
+    ours = fl.HarmonicClassifier("precomputed").fit(W, y)
+    np.testing.assert_allclose(ours.predict_proba(W)[2:], ours.label_distributions_[2:], atol=1e-12)
+    np.testing.assert_allclose(ours.predict_proba(W)[0], W[0] @ ours.label_distributions_ / W[0].sum())
+
+
+@pytest.mark.parametrize("affinity", ["knn", "rbf"])
+def test_sparse_features_give_what_dense_ones_give(affinity):
+    X, _, y = blobs()
+    X[::2, 1] = X[1::2, 2] = 0
+    dense = fl.HarmonicClassifier(affinity).fit(X[:50], y[:50])
+    for form in (sparse.csr_matrix, sparse.csc_array):
+        ours = fl.HarmonicClassifier(affinity).fit(form(X[:50]), y[:50])
+        np.testing.assert_allclose(ours.label_distributions_, dense.label_distributions_, atol=1e-7)
+        np.testing.assert_allclose(ours.predict_proba(form(X)), dense.predict_proba(X), atol=1e-7)
+        np.testing.assert_allclose(ours.predict_proba(X), dense.predict_proba(form(X)), atol=1e-7)
+
+
+def test_precomputed_neighbours_give_what_knn_gives_and_a_kernel_what_rbf_gives():
+    X, _, y = blobs()
+    knn, rbf = fl.HarmonicClassifier().fit(X, y), fl.HarmonicClassifier("rbf", gamma=2.0).fit(X, y)
+    given = fl.HarmonicClassifier("precomputed")
+    np.testing.assert_array_equal(given.fit(knn.graph_.weights, y).label_distributions_, knn.label_distributions_)
+    K = rbf_kernel(X, gamma=2.0)  # with ones on its diagonal, and weights over more than 13 decades
+    np.testing.assert_allclose(given.fit(K, y).label_distributions_, rbf.label_distributions_, atol=1e-9)
+
+
+def test_gamma_follows_the_scale_of_the_points():
+    X, _, y = blobs()
+    small, large = (fl.HarmonicClassifier("rbf").fit(scale * X, y) for scale in (1e-3, 1e3))
+    np.testing.assert_allclose(small.label_distributions_, large.label_distributions_, atol=1e-9)
+    same = fl.HarmonicClassifier("rbf", n_neighbors=1, gamma=4.5).fit(LINE, ENDS)  # neighbours are 1 apart
+    given = fl.HarmonicClassifier("rbf", n_neighbors=1).fit(LINE, ENDS)
+    np.testing.assert_array_equal(given.label_distributions_, same.label_distributions_)
+
+
+def test_a_new_point_far_from_all_is_like_the_nearest():
+    ours = fl.HarmonicClassifier("rbf", gamma=1.0).fit(LINE, ENDS)
+    np.testing.assert_allclose(ours.predict_proba([[1e6]]), [[0, 1]], atol=1e-12)
+
+
+IN_TWO = [[0.0], [1.0], [2.0], [100.0], [101.0]]  # the last two hear of no label
+
+
+def test_unreached_uniform_gives_equal_chances():
+    ours = fl.HarmonicClassifier(n_neighbors=1, classes=["a", "b", "c"]).fit(IN_TWO, ["b", None, "c", None, None])
+    np.testing.assert_allclose(ours.label_distributions_[3:], 1 / 3)
+    assert ours.transduction_.tolist() == ["b", "b", "c", "a", "a"]
+    np.testing.assert_allclose(ours.predict_proba([[100.4]]), 1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "missing_label", "expected"),
+    [
+        ([0, -1, 1, -1, -1], -1, [0, 0, 1, -1, -1]),
+        ([0, np.nan, 1, np.nan, np.nan], np.nan, [0, 0, 1, np.nan, np.nan]),
+        (["a", None, "b", None, None], None, ["a", "a", "b", None, None]),
+        (["a", "", "bb", "", ""], "", ["a", "a", "bb", "", ""]),
+        (["a", "?", "b", "?", "?"], "?", ["a", "a", "b", "?", "?"]),
+        (["a", "none", "b", "none", "none"], "none", ["a", "a", "b", "none", "none"]),
+        ([True, None, False, None, None], -1, [True, False, False, -1, -1]),
+    ],
+)
+def test_unreached_missing_gives_the_missing_label_and_nan(y, missing_label, expected):
+    ours = fl.HarmonicClassifier(n_neighbors=1, missing_label=missing_label, unreached="missing").fit(IN_TWO, y)
+    assert ours.transduction_.dtype.kind == np.array(expected).dtype.kind or ours.transduction_.dtype == object
+    np.testing.assert_array_equal(pd.isna(ours.transduction_), pd.isna(np.array(expected, dtype=object)))
+    there = ~pd.isna(ours.transduction_)
+    assert ours.transduction_[there].tolist() == np.array(expected, dtype=object)[there].tolist()
+    assert np.isnan(ours.label_distributions_[3:]).all()
+    assert np.isnan(ours.predict_proba([[0.4], [100.4]])).any(axis=1).tolist() == [False, True]
+
+
+def test_unreached_error_names_the_first_row():
+    ours = fl.HarmonicClassifier(n_neighbors=1, unreached="error")
+    with pytest.raises(LabelError, match="no label reaches 2 of 5 points, the first in row 3"):
+        ours.fit(IN_TWO, [0, -1, 1, -1, -1])
+    given = fl.HarmonicClassifier("precomputed", unreached="error").fit([[0, 1], [1, 0]], [0, 1])
+    with pytest.raises(LabelError, match="1 of 1 points, the first in row 0"):
+        given.predict([[0.0, 0.0]])
+
+
+def test_neighbours_without_news_do_not_count_for_a_new_point():
+    """The mean over those a label reaches: what the harmonic function is once the point ties the pieces together."""
+    W = in_pieces([6, 4], np.random.default_rng(1))
+    component = fl.Graph(W).components()
+    lost = component == component[-1] if (component == component[-1]).sum() == 4 else component != component[-1]
+    first, second = np.flatnonzero(~lost)[:2]
+    y = np.full(10, -1)
+    y[first], y[second] = 0, 1
+    tie = np.ones(10)
+    ours = fl.HarmonicClassifier("precomputed").fit(W, y)
+    np.testing.assert_allclose(ours.predict_proba([tie])[0], ours.label_distributions_[~lost].mean(axis=0))
+
+
+def test_class_mass_normalisation_by_hand():
+    """On the line the harmonic function is .75, .5, .25 of class 0, in all 1.5 of each class."""
+    ours = fl.HarmonicClassifier(n_neighbors=1, class_prior=[0.8, 0.2]).fit(LINE, ENDS)
+    np.testing.assert_allclose(ours.label_distributions_[1:4, 0], [12 / 13, 4 / 5, 4 / 7])
+    np.testing.assert_allclose(ours.label_distributions_[[0, 4]], [[1, 0], [0, 1]])
+    assert ours.transduction_.tolist() == [0, 0, 0, 0, 1]
+    between = fl.HarmonicClassifier(n_neighbors=1).fit(LINE, ENDS).predict_proba([[2.9]]) * [0.8, 0.2]
+    np.testing.assert_allclose(ours.predict_proba([[2.9]]), between / between.sum())
+
+
+def test_class_prior_of_the_labels_and_of_classes_nobody_named():
+    X, _, y = blobs()
+    share = np.bincount(y[y >= 0]) / (y >= 0).sum()
+    counted = fl.HarmonicClassifier(class_prior="labels").fit(X, y)
+    given = fl.HarmonicClassifier(class_prior=share).fit(X, y)
+    np.testing.assert_allclose(counted.label_distributions_, given.label_distributions_, rtol=1e-12)
+    plain = by_definition(counted.graph_.weights.toarray(), y)
+    scaled = plain * share / plain[y < 0].sum(axis=0)
+    np.testing.assert_allclose(counted.label_distributions_, scaled / scaled.sum(axis=1, keepdims=True), atol=1e-9)
+    more = fl.HarmonicClassifier(class_prior="labels", classes=range(4)).fit(X, y)
+    np.testing.assert_allclose(more.label_distributions_[:, :3], counted.label_distributions_, atol=1e-12)
+    assert (more.label_distributions_[:, 3] == 0).all()
+
+
+def test_expected_error_is_the_active_learners_and_by_the_oracle():
+    X, _, y = blobs()
+    ours = fl.HarmonicClassifier(beta=2.0).fit(X, y)
+    L = oracle.laplacian(ours.graph_.weights.toarray(), 2.0)
+    labels = {int(k): int(y[k]) for k in np.flatnonzero(y >= 0)}
+    assert ours.expected_error_ == pytest.approx(oracle.risk(oracle.two_step(L, labels, 3), len(y)), abs=1e-9)
+    learner = ours.active_learner()
+    assert ours.expected_error_ == pytest.approx(learner.expected_error(), abs=1e-12)
+    assert learner.labelled == labels
+    assert (learner.predict() == ours.transduction_).all()
+    assert learner.query() not in labels
+
+
+def test_all_labelled_points_are_predicted_as_labelled():
+    X, y, _ = blobs()
+    ours = fl.HarmonicClassifier().fit(X, y)
+    assert ours.expected_error_ == 0
+    assert (ours.transduction_ == y).all()
+    assert (ours.predict(X) == y).all()
+
+
+@pytest.mark.parametrize("y", [["x", None, None, None, "y"], pd.Series(["x", None, None, None, "y"], dtype="string")])
+def test_classes_may_be_text(y):
+    ours = fl.HarmonicClassifier(n_neighbors=1).fit(LINE, y)
+    assert ours.classes_.tolist() == ["x", "y"]
+    assert ours.predict([[0.2], [3.9]]).tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0.0, np.nan, np.nan, np.nan, 1.0],
+        [0.0, -1.0, np.nan, np.nan, 1.0],
+        pd.Series([0, pd.NA, pd.NA, -1, 1], dtype="Int64"),
+        np.array([0, None, -1, None, 1], dtype=object),
+    ],
+)
+def test_nan_none_and_na_are_missing_beside_the_missing_label(y):
+    ours = fl.HarmonicClassifier(n_neighbors=1).fit(LINE, y)
+    assert ours.classes_.tolist() == [0, 1]
+    np.testing.assert_allclose(ours.label_distributions_[:, 1], [0, 0.25, 0.5, 0.75, 1])
+
+
+def test_minus_one_is_a_class_where_another_label_is_missing():
+    ours = fl.HarmonicClassifier(n_neighbors=1, missing_label=None).fit(LINE, [-1, np.nan, np.nan, np.nan, 1])
+    assert ours.transduction_.tolist() == [-1, -1, -1, 1, 1]
+
+
+def test_classes_fix_the_columns_and_may_be_more_than_y_has():
+    ours = fl.HarmonicClassifier(n_neighbors=1, classes=["y", "z", "x"]).fit(LINE, ["x", None, None, None, "y"])
+    assert ours.classes_.tolist() == ["y", "z", "x"]
+    np.testing.assert_allclose(ours.label_distributions_[1], [0.25, 0, 0.75], atol=1e-15)
+    assert ours.active_learner().classes == ["y", "z", "x"]
+
+
+def test_one_class_alone_is_predicted_with_a_warning_if_there_are_missing_labels():
+    with pytest.warns(UserWarning, match="the only class in y is"):
+        ours = fl.HarmonicClassifier(n_neighbors=1).fit(LINE, [1, -1, -1, -1, 1])
+    assert ours.predict([[0.5]]).tolist() == [1]
+    assert ours.expected_error_ == 0
+    assert fl.HarmonicClassifier(n_neighbors=1).fit(LINE, [1] * 5).predict([[0.5]]).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "y", "error", "sentence"),
+    [
+        ({}, [-1] * 5, LabelError, "none of the 5 points has a label"),
+        ({}, [np.nan] * 5, LabelError, "none of the 5 points has a label"),
+        ({}, [0, np.inf, 1, 1, 1], LabelError, "y holds inf"),
+        ({}, np.array(["cat", -1, "dog", -1, -1]), LabelError, "y holds the text '-1'"),
+        ({}, np.array(["cat", 3, None, None, None], dtype=object), LabelError, "y holds both 'cat' and 3"),
+        ({"classes": ["cat", "dog"]}, ["cat", "dgo", "cat", "cat", "dog"], LabelError, "Did you mean 'dog'"),
+        ({"classes": [-1, 1]}, ENDS, SettingError, "also one of the classes"),
+        ({"affinity": "kNN"}, ENDS, SettingError, "affinity is 'kNN'"),
+        ({"affinity": "rbf", "gamma": 0}, ENDS, SettingError, "gamma is 0"),
+        ({"unreached": "drop"}, ENDS, SettingError, "unreached is 'drop'"),
+        ({"class_prior": "uniform"}, ENDS, SettingError, "class_prior is 'uniform'"),
+        ({"class_prior": [0.5, 0.3]}, ENDS, SettingError, "sum to 1"),
+        ({"class_prior": [0, 1]}, ENDS, SettingError, "above 0"),
+        ({"class_prior": [0.5, 0.3, 0.2]}, ENDS, SettingError, r"shape \(3,\) for 2 classes"),
+        ({"n_neighbors": 5}, ENDS, GraphError, "from 1 to 4"),
+        ({"affinity": "rbf", "n_neighbors": 0}, ENDS, SettingError, "n_neighbors is 0"),
+        ({"beta": 0}, ENDS, SettingError, "beta is 0"),
+        ({"engine": "quick"}, ENDS, SettingError, "no engine 'quick'"),
+        ({"affinity": "precomputed"}, ENDS, GraphError, r"shape \(5, 1\)"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(settings, y, error, sentence):
+    with pytest.raises(error, match=sentence):
+        fl.HarmonicClassifier(**{"n_neighbors": 1} | settings).fit(LINE, y)
+
+
+def test_negative_affinities_are_refused_for_old_and_new_points():
+    given = fl.HarmonicClassifier("precomputed")
+    with pytest.raises(GraphError, match=r"X\[0, 1\] is -1"):
+        given.fit([[0, -1], [-1, 0]], [0, 1])
+    with pytest.raises(GraphError, match=r"X\[0, 1\] is -2"):
+        given.fit([[0, 1], [1, 0]], [0, 1]).predict([[1, -2]])
+
+
+def test_rbf_of_too_many_points_is_refused_before_memory_is_taken(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    with pytest.raises(MemoryNeededError, match='Use affinity="knn"'):
+        fl.HarmonicClassifier("rbf").fit(LINE, ENDS)
+
+
+def test_score_counts_known_labels_only():
+    ours = fl.HarmonicClassifier(n_neighbors=1).fit(LINE, ENDS)
+    assert ours.score(LINE, [0, 1, -1, 1, -1]) == pytest.approx(2 / 3)
+    assert ours.score(LINE, [0, 1, -1, 1, -1], sample_weight=[1, 5, 9, 1, 9]) == pytest.approx(2 / 7)
+    with pytest.raises(LabelError, match="none of the 2 points to score"):
+        ours.score(LINE[:2], [-1, -1])
+
+
+def test_grid_search_in_a_pipeline_finds_the_neighbours_that_generalise():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300], y[:300]
+    hidden = np.where(np.arange(300) % 3, -1, y)
+    pipeline = make_pipeline(StandardScaler(), fl.HarmonicClassifier())
+    search = GridSearchCV(pipeline, {"harmonicclassifier__n_neighbors": [3, 60]}, cv=3).fit(X, hidden)
+    assert search.best_params_ == {"harmonicclassifier__n_neighbors": 3}
+    held_out = hidden < 0
+    assert (search.best_estimator_[-1].transduction_ == y)[held_out].mean() > 0.8
+    best = clone(search.best_estimator_).fit(X, hidden)
+    assert (best.predict(X) == search.predict(X)).all()
+
+
+def test_cross_validation_cuts_precomputed_affinities_both_ways():
+    X, y, _ = blobs()
+    K = rbf_kernel(X, gamma=0.1)
+    given = cross_val_score(fl.HarmonicClassifier("precomputed"), K, y, cv=3)
+    np.testing.assert_allclose(given, cross_val_score(fl.HarmonicClassifier("rbf", gamma=0.1), X, y, cv=3))
+
+
+def test_parameters_are_kept_set_and_cloned():
+    ours = fl.HarmonicClassifier("rbf", 3, gamma=0.5, classes=["b", "a"], unreached="missing", class_prior=[0.5, 0.5])
+    assert clone(ours).get_params() == ours.get_params()
+    assert ours.set_params(n_neighbors=4, engine="sparse").get_params()["n_neighbors"] == 4
+
+
+def test_a_fitted_one_comes_back_from_a_pickle():
+    X, _, y = blobs()
+    ours = fl.HarmonicClassifier(class_prior="labels").fit(X, y)
+    again = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(again.predict_proba(X + 0.1), ours.predict_proba(X + 0.1))
+    assert again.active_learner().query() == ours.active_learner().query()

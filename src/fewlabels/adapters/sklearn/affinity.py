@@ -22,7 +22,8 @@ from fewlabels.neighbors import strengths
 
 AFFINITIES = ("knn", "rbf", "precomputed")
 WEIGHT = "gaussian"  # of the ties between neighbours
-PAIR = 80  # bytes that each pair of points takes at most while the full graph is made, as measured
+AT_ONCE = 2**23  # ties of new points to all training points that are held at a time
+PAIR = 67  # bytes that each pair of points takes at most while the full graph is made, as measured
 
 
 class Affinity(Protocol):
@@ -31,8 +32,8 @@ class Affinity(Protocol):
     def graph(self, X: Any) -> Graph:
         """The ties among the training points."""
 
-    def ties(self, points: Any, X: Any) -> Any:
-        """(m, n) ties of new points to the training points X, each row up to a factor; dense or sparse."""
+    def ties(self, points: Any, X: Any) -> Iterator[Any]:
+        """(m, n) ties of new points to the training points X, in blocks of rows, each row up to a factor."""
 
 
 def make_affinity(name: str, X: Any, n_neighbors: int, gamma: float | None) -> Affinity:
@@ -55,12 +56,12 @@ class Nearest:
     def graph(self, X: Any) -> Graph:
         return Graph.from_features(X, self.n_neighbors, WEIGHT)
 
-    def ties(self, points: Any, X: Any) -> sparse.csr_array:
+    def ties(self, points: Any, X: Any) -> Iterator[sparse.csr_array]:
         found = neighbors_among(points, X, self.n_neighbors)
         m, k = found.index.shape
         start = np.arange(0, m * k + 1, k)
         tie = strengths(found.distance, WEIGHT)
-        return sparse.csr_array((tie.ravel(), found.index.ravel(), start), shape=(m, X.shape[0]))
+        yield sparse.csr_array((tie.ravel(), found.index.ravel(), start), shape=(m, X.shape[0]))
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,13 @@ class Everyone:
         tie = np.exp(-self.gamma * _squares(X, X))  # (n, n)
         return _graph_of_ties((tie + tie.T) / 2)  # distances of sparse X are symmetric but for rounding
 
-    def ties(self, points: Any, X: Any) -> Floats:
-        squares = _squares(points, X)
-        squares -= squares.min(axis=1, keepdims=True)  # the strongest is 1: a far point has ties, too
-        return np.exp(-self.gamma * squares)
+    def ties(self, points: Any, X: Any) -> Iterator[Floats]:
+        m, n = points.shape[0], X.shape[0]
+        rows = max(1, AT_ONCE // n)
+        for start in range(0, m, rows):
+            squares = _squares(points[start : start + rows], X)
+            squares -= squares.min(axis=1, keepdims=True)  # the strongest is 1: a far point has ties, too
+            yield np.exp(-self.gamma * squares)
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,8 @@ class Given:
             raise GraphError(f"X has shape {X.shape}: precomputed affinities of n points are a square matrix (n, n).")
         return _graph_of_ties(_not_negative(X))
 
-    def ties(self, points: Any, X: Any) -> sparse.csr_array:
-        return sparse.csr_array(_not_negative(points))
+    def ties(self, points: Any, X: Any) -> Iterator[sparse.csr_array]:
+        yield sparse.csr_array(_not_negative(points))
 
 
 def _graph_of_ties(ties: Any) -> Graph:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_consistent_length, gen_batches
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from fewlabels.adapters.sklearn.affinity import equal_rows, make_affinity
@@ -34,7 +34,6 @@ except ImportError:  # before scikit-learn 1.6
 
 
 UNREACHED = ("uniform", "missing", "error")
-AT_ONCE = 2**24  # entries of a table between new points and training points
 
 
 class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -112,7 +111,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.beta = beta
         self.engine = engine
 
-    def fit(self, X: Any, y: Any) -> HarmonicClassifier:
+    def fit(self, X: Any, y: Any) -> Self:
         """Make the graph of all points and spread the known labels over it."""
         if self.unreached not in UNREACHED:
             raise SettingError(
@@ -148,9 +147,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         X = self._checked(X, reset=False)
         if sparse.issparse(X) != sparse.issparse(self._X):
             X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
-        harmonic = np.empty((X.shape[0], len(self.classes_)))
-        for part in gen_batches(X.shape[0], max(1, AT_ONCE // self._X.shape[0])):
-            harmonic[part] = self._mean(self._affinity.ties(X[part], self._X))
+        harmonic = np.concatenate([self._mean(ties) for ties in self._affinity.ties(X, self._X)])
         if self.affinity != "precomputed":
             same = equal_rows(X, self._X)
             again = np.diff(same.indptr) > 0

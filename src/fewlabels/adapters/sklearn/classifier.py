@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from fewlabels.adapters.sklearn.affinity import equal_rows, make_affinity
+from fewlabels.adapters.sklearn.affinity import Given, equal_rows, make_affinity
 from fewlabels.adapters.sklearn.class_mass import class_factors
 from fewlabels.adapters.sklearn.targets import is_missing, read_targets, with_missing
 from fewlabels.errors import LabelError, SettingError, nearest
@@ -148,7 +148,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         if sparse.issparse(X) != sparse.issparse(self._X):
             X = X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
         harmonic = np.concatenate([self._mean(ties) for ties in self._affinity.ties(X, self._X)])
-        if self.affinity != "precomputed":
+        if not isinstance(self._affinity, Given):
             same = equal_rows(X, self._X)
             again = np.diff(same.indptr) > 0
             harmonic[again] = self._mean(same[again])

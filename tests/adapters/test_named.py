@@ -2,6 +2,7 @@
 
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,15 @@ from fewlabels.adapters.coordinates import spectral_coordinates
 from fewlabels.adapters.graphlearning import FromGraphLearning
 from fewlabels.adapters.named import check_name, strategy_named
 from fewlabels.adapters.skactiveml import FromSkactiveml
+from fewlabels.cli.research import compare
 from fewlabels.errors import SettingError
 from fewlabels.experiments.datasets import Dataset
+from fewlabels.experiments.figures import draw_curves
 from fewlabels.experiments.runner import Plan, run
 from fewlabels.experiments.trials import Always
 from fewlabels.experiments.user_data import read_dataset
 
-NAMES = ("tsa", "skactiveml:QueryByCommittee", "skactiveml:TypiClust", "skactiveml:RandomSampling")
+NAMES = ("tsa", "skactiveml:TypiClust", "skactiveml:RandomSampling")
 
 
 def blobs(n=40):
@@ -51,6 +54,21 @@ def test_a_name_that_cannot_be_is_refused_before_anything_is_written(tmp_path, n
     with pytest.raises(SettingError, match=sentence):
         run(Plan("blobs", Always(blobs()), ("tsa", name), 5, trials=1), tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+def test_the_command_refuses_a_name_before_it_reads_the_data():
+    with pytest.raises(SettingError, match="no strategy 'Quire2' for labels: choose one of Badge"):
+        compare(Path("not-there.csv"), strategies="tsa,skactiveml:Quire2")
+
+
+def test_the_figure_tells_all_of_them_apart():
+    names = ["tsa", "zlg", *(f"skactiveml:{k}" for k in range(8))]
+    rows = pd.DataFrame([(name, 0, k, 0.5) for name in names for k in (1, 2)])
+    rows.columns = ["strategy", "trial", "labelled", "accuracy"]
+    [axes] = draw_curves(rows, "mine").axes
+    assert [line.get_label() for line in axes.lines] == names
+    assert len({line.get_color() for line in axes.lines}) == len(names)
+    assert [line.is_dashed() for line in axes.lines] == [False] * 2 + [True] * 8
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Strategies of all packages by name, compared in one run."""
 
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -126,6 +127,18 @@ def test_a_graph_without_points_is_given_its_spectral_coordinates():
     np.testing.assert_array_equal(strategy.X, spectral_coordinates(graph))
     assert strategy.query_strategy.random_state == 7
     assert strategy_named("tsa", graph, None, 2, 7) == "tsa"
+
+
+def test_points_are_compared_on_edges_alone_too(tmp_path):
+    bare = replace(blobs(), features=None)
+    strategies = ("skactiveml:CoreSet", "skactiveml:UncertaintySampling")
+    one = run(Plan("bare", Always(bare), strategies, 4, trials=1), tmp_path / "a", jobs=1)
+    two = run(Plan("bare", Always(bare), strategies, 4, trials=1), tmp_path / "b", jobs=1)
+    pd.testing.assert_frame_equal(numbers(one), numbers(two), check_exact=True)
+    seen = spectral_coordinates(bare.graph)
+    first, second = one[one["strategy"] == "skactiveml:CoreSet"]["node"].tolist()[:2]
+    distance = np.linalg.norm(seen - seen[first], axis=1)
+    assert distance[second] == pytest.approx(distance.max())  # CoreSet asks the farthest
 
 
 def test_graphlearnings_strategies_go_by_name():

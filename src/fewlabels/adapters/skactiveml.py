@@ -42,9 +42,9 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
     >>> GraphQuery(path, "tsa", missing_label="", random_state=0).query(ids, y)
     array([3])
 
-    The graph is the one given, or else the `n_neighbors` nearest neighbours of X. Beside a
-    given graph, X is one column of node numbers, of all nodes or of some, or anything with one row for every node.
-    `strategy` is a name on the menu or an object with `cost(field)`. Without `classes`, those in y are all there are.
+    The graph is the one given, or else the `n_neighbors` nearest neighbours of X. Beside a given graph, X is one column
+    of node numbers, of all nodes or of some, or anything with one row for every node. `strategy` is a name on the menu
+    or an object with `cost(field)`. Without `classes`, those in y are all there are.
 
     The graph's set-up is kept: as long as X and the parameters stay the same, a query takes in what is new in y and
     no more. A copy or a pickle starts without it.
@@ -201,12 +201,12 @@ def _rows(candidates: NDArray[Any] | None, X: Floats, label: Ints) -> Ints:
         same = rows_of[_bytes(point)]
         if not same:
             raise MappingError(
-                f"candidate {k} is no row of X, or of none left, so it is no node of the graph: add it to X, and its "
-                "edges to the graph, or give candidates by their indices."
+                f"candidate {k} is no row of X, or one that was given before, so it is no node of its own: add it to X, "
+                "and its edges to the graph, or give candidates by their indices."
             )
         found.append(same.pop(0))
     return np.array(found, dtype=np.int64)
 
 
 def _bytes(point: Floats) -> bytes:
-    return (point + 0.0).tobytes()  # -0.0 and 0.0 are one number
+    return (np.asarray(point, dtype=float) + 0.0).tobytes()  # -0.0 and 0.0 are one number

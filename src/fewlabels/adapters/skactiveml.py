@@ -201,8 +201,8 @@ def _rows(candidates: NDArray[Any] | None, X: Floats, label: Ints) -> Ints:
         same = rows_of[_bytes(point)]
         if not same:
             raise MappingError(
-                f"candidate {k} is no row of X, or one that was given before, so it is no node of its own: add it to X, "
-                "and its edges to the graph, or give candidates by their indices."
+                f"candidate {k} is no row of X, or one that was given before, so it is no node of its own: add it to "
+                "X, and its edges to the graph, or give candidates by their indices."
             )
         found.append(same.pop(0))
     return np.array(found, dtype=np.int64)

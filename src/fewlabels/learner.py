@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels import journal
+from fewlabels.batch import at_nodes, in_turn
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Engine, Field, make_field
@@ -174,23 +175,15 @@ class ActiveLearner:
                 "Ask for fewer, or forget one."
             )
         rng = self._rng(len(self._events))
-        chosen: list[int] = []
-        supposed: list[int] = []  # nodes of the batch that the field takes as answered for now
-        try:
-            while True:
-                cost = self._at_nodes(cost_of(self._strategy, self._field)) if chosen else self.costs()
-                cost[others] = np.nan
-                chosen.append(self._lowest(cost, rng))
-                self._tell(chosen[-1], float(cost[chosen[-1]]))
-                if len(chosen) == wanted:
-                    break
-                place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
-                guess = largest(two_step_marginals(self._field)[[place]])[0]
-                self._field.observe(chosen[-1], int(guess))
-                supposed.append(chosen[-1])
-        finally:
-            for node in reversed(supposed):
-                self._field.forget(node)
+        shut = [*others, *self._skipped]
+
+        def choose(cost: Floats) -> int:
+            cost[shut] = np.nan
+            node = self._lowest(cost, rng)
+            self._tell(node, float(cost[node]))
+            return node
+
+        chosen = in_turn(self._strategy, self._field, wanted, choose, first=self.costs())
         names = [self.graph.names[node] for node in chosen]
         return names[0] if k is None else names
 
@@ -329,8 +322,7 @@ class ActiveLearner:
 
     def _at_nodes(self, values: Floats) -> Floats:
         """(n,) the field's values at their node numbers, NaN where labelled or skipped."""
-        everywhere = np.full(self.graph.n_nodes, np.nan)
-        everywhere[self._field.unlabelled] = values
+        everywhere = at_nodes(self._field, values)
         everywhere[list(self._skipped)] = np.nan
         return everywhere
 

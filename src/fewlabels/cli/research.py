@@ -101,7 +101,9 @@ def compare(
     data: Annotated[Path, typer.Argument(help="Edges (source, target[, weight]) or features (numbers and a label).")],
     labels: Annotated[Path | None, typer.Option(help="For edges: a file with columns node and label.")] = None,
     label_column: Annotated[str, typer.Option(help="For features: the column that holds the label.")] = "label",
-    strategies: Annotated[str, typer.Option(help=f"Some of {MENU}.")] = "tsa,sopt,zlg,margin,random",
+    strategies: Annotated[
+        str, typer.Option(help=f"Some of {MENU}, skactiveml:NAME and graphlearning:NAME.")
+    ] = "tsa,sopt,zlg,margin,random",
     n_labels: Annotated[int, typer.Option(help="Labelled nodes at the end of a trial.", min=2)] = 50,
     trials: Trials = 20,
     neighbors: Annotated[int, typer.Option(help="For features: nearest neighbours of a point.", min=1)] = 10,
@@ -116,19 +118,26 @@ def compare(
     Example, a graph: **fewlabels compare edges.csv --labels labels.csv --strategies tsa,sopt,random**
 
     Example, rows of numbers with a column that holds the label: **fewlabels compare iris.csv --label-column species**
+
+    Strategies of other packages ask, too: **--strategies tsa,skactiveml:UncertaintySampling,graphlearning:var_opt**.
+    Whoever asks, label propagation on the graph predicts.
     """
+    from fewlabels.adapters.named import check_name
     from fewlabels.experiments import report
     from fewlabels.experiments.figures import draw_curves, save
     from fewlabels.experiments.runner import Plan
     from fewlabels.experiments.trials import Always
     from fewlabels.experiments.user_data import read_dataset
 
+    chosen = listed(strategies) or ()
+    for name in chosen:
+        check_name(name)
     dataset = read_dataset(data, labels, label_column, neighbors)
     known = int((dataset.labels >= 0).sum())
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
     )
-    plan = Plan(dataset.name, Always(dataset), listed(strategies) or (), n_labels, trials, seed, number(beta))
+    plan = Plan(dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta))
     rows = _run(plan, out, jobs, cluster)
     save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")
     for found in (report.areas(rows), report.differences(rows)):

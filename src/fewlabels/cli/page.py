@@ -72,7 +72,8 @@ def label(
         Path | None, typer.Option(help="Your own features, a .npy file with a row for every item.")
     ] = None,
     edges: Annotated[
-        Path | None, typer.Option(help="Your own graph: a table with columns source, target, perhaps weight; or .npz.")
+        Path | None,
+        typer.Option(help="Your own graph: a table with source, target, perhaps weight; or .graphml, .npz."),
     ] = None,
     classes: Annotated[str | None, typer.Option(help="The classes, as a,b,c; more can be added on the page.")] = None,
     label_column: Annotated[

@@ -138,6 +138,10 @@ class Session:
             found = self._desk.request(who, item, reason)
         return found
 
+    def order(self) -> list[int]:
+        """The items that may be asked, in the order in which they are worth asking now."""
+        return self._mind.order()
+
     # Answering
 
     def answer(self, who: str, item: int, label: str, key: str) -> int:
@@ -253,6 +257,15 @@ class Session:
     def labelled(self) -> list[int]:
         with self._desk.lock:
             return [item for item, said in self._ledger.said.items() if said.label is not None]
+
+    def heard(self, key: str) -> bool:
+        """Whether a request with this key was kept."""
+        return key in self._ledger.groups
+
+    def said(self) -> dict[int, Said]:
+        """What was said about each item, and not taken back."""
+        with self._desk.lock:
+            return dict(self._ledger.said)
 
     def outcomes(self, item: int) -> list[Outcome]:
         """What each answer to this item would change, in the order of the classes."""

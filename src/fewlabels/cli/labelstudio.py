@@ -72,20 +72,21 @@ def backend(
     if found is None:
         raise FileError(f"{tasks} does not end in .json: export the project's tasks from Label Studio as JSON.")
     place = find_place(host, port, token)
-    with console.status("Reading") as status:
-        items = given.reader(found)(tell=status.update)
-    for line in describe(items):
-        console.print(line)
-    with console.status(f"Getting ready for {len(items.names):,} tasks") as status:
-        session = Session(items, given.store(store), strategy=strategy, seed=seed, tell=status.update)
-        inbox = Inbox(session, found.tasks)
-        inbox.take_all()
-    console.print(f"Answers: {session.standing().labelled:,} so far, kept in {session.path}")
-    if place.token:
-        console.print(f"Basic authentication: user {USER}, password {place.token}")
-    served = make_backend(session, inbox, control=found.control, choices=choices, rules=backend_rules(place.token))
-    run(served, place, lambda: console.print(f"Backend: {place.address}    (Ctrl-C stops it)"))
-    session.close()
+    with place.socket:
+        with console.status("Reading") as status:
+            items = given.reader(found)(tell=status.update)
+        for line in describe(items):
+            console.print(line)
+        with console.status(f"Getting ready for {len(items.names):,} tasks") as status:
+            session = Session(items, given.store(store), strategy=strategy, seed=seed, tell=status.update)
+            inbox = Inbox(session, found.tasks)
+            inbox.take_all()
+        console.print(f"Answers: {session.standing().labelled:,} so far, kept in {session.path}")
+        if place.token:
+            console.print(f"Basic authentication: user {USER}, password {place.token}")
+        served = make_backend(session, inbox, control=found.control, choices=choices, rules=backend_rules(place.token))
+        run(served, place, lambda: console.print(f"Backend: {place.address}    (Ctrl-C stops it)"))
+        session.close()
     console.print("Stopped. The same command goes on from there.")
 
 

@@ -1,6 +1,7 @@
 """fewlabels label-studio, and fewlabels label on its tasks, as a user runs them."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -46,7 +47,8 @@ def test_a_backend_learns_from_events_and_its_answers_are_exported(folder):
         "config.xml",
     ]
     beyond = ["--host", "0.0.0.0", "--token", "let-me-in-please", "--port", "0", "--neighbors", "3"]
-    with subprocess.Popen([*command, *beyond], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*command, *beyond], **pipes, env=os.environ | {"NUMBA_NUM_THREADS": "1"}) as process:
         said = []
         for line in process.stdout:
             said.append(line.strip())

@@ -37,7 +37,8 @@ def edges_of_networkx(g: Any, weight: str | None) -> EdgeList:
         raise GraphError("the networkx graph is directed: call g.to_undirected() first.")
     names = list(g.nodes)
     position = {name: k for k, name in enumerate(names)}
-    edges = [(position[a], position[b], value) for a, b, value in g.edges(data=weight or False, default=1)]
+    weighed = ((a, b, 1) for a, b, *_ in g.edges()) if weight is None else g.edges(data=weight, default=1)
+    edges = [(position[a], position[b], value) for a, b, value in weighed]
     i, j, w = zip(*edges, strict=True) if edges else ((), (), ())
     return EdgeList(*either_way(i, j), w, len(names), names)
 

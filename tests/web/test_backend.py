@@ -78,12 +78,14 @@ def test_it_is_up(backend):
     for path in ("/", "/health"):
         assert client.get(path).json()["status"] == "UP"
     assert client.get("/metrics").json() == {}
+    assert client.get("/versions", params={"project": "7.17"}).json() == {"versions": ["fewlabels-0"]}
 
 
 def test_setup_takes_the_choices_and_tells_the_version(backend):
     session, client = backend
     sent = {"project": "7.1700000000", "schema": studio.CONFIG, "hostname": "http://ls:8080", "access_token": "secret"}
     version = post(client, "/setup", sent)["model_version"]
+    session.settle()
     assert session.classes == ["sea", "sky"]
     assert version == f"fewlabels-{session.view.version}"
     assert post(client, "/setup", sent)["model_version"] == version
@@ -127,6 +129,7 @@ def test_following_the_lowest_score_asks_what_the_learner_would(backend):
         k = min(range(N), key=lambda k: results[k]["score"])
         asked.append(k)
         annotate(client, k, "sky" if k % 2 else "sea")
+        session.settle()
         assert session.standing().labelled == turn + 1
     assert asked == expected
     assert len(set(asked)) == 6
@@ -175,9 +178,9 @@ def test_two_people_may_differ(backend):
 def test_other_events_change_nothing(backend, action):
     session, client = backend
     post(client, "/setup", {"schema": studio.CONFIG})
-    version = session.view.version
+    before = session.last_event
     assert post(client, "/webhook", studio.event(action, tasks=[{"id": 100}])) == {"status": "nothing to learn"}
-    assert session.view.version == version
+    assert session.last_event == before
 
 
 def test_annotations_that_come_with_tasks_teach_too(backend):
@@ -297,7 +300,7 @@ anything = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(["/predict", "/webhook", "/train", "/setup"]),
     st.dictionaries(st.sampled_from(["tasks", "annotations", "annotation", "task", "project"]), anything),

@@ -121,6 +121,12 @@ class Session:
         """What the learner says of all items now."""
         return self._mind.view
 
+    @property
+    def last_event(self) -> int:
+        """The number of the last event kept; the view has heard it once `settle` returns."""
+        with self._desk.lock:
+            return next(reversed(self._ledger.groups.values()))[-1].id if self._ledger.groups else 0
+
     # Asking
 
     def question(self, who: str, item: int | None = None, reason: str = "requested") -> Question | None:

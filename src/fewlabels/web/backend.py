@@ -147,14 +147,18 @@ class _Conversation:
                 self.take(raw, item, task.id)
         return items
 
-    def predictions(self, tasks: list[SentTask]) -> list[dict[str, Any]]:
+    def predictions(self, tasks: list[SentTask]) -> tuple[list[dict[str, Any]], str]:
+        """A prediction for each task, and the version they are of."""
         items = self.take_tasks(tasks)
+        of = self.version  # at least: what is said meanwhile belongs to the next one
         self._session.settle()
         score = scores(self._session)
-        unknown = {"model_version": self.version, "score": 1.0, "result": []}  # asked last
-        return [
-            unknown if item is None else prediction(self._session, self._control, item, score[item]) for item in items
+        unknown = {"model_version": of, "score": 1.0, "result": []}  # asked last
+        found = [
+            unknown if item is None else prediction(self._session, self._control, item, score[item], of)
+            for item in items
         ]
+        return found, of
 
     def hear(self, event: Event) -> bool:
         """Learn from an event; whether it was one that teaches."""
@@ -174,11 +178,8 @@ class _Conversation:
 
     @property
     def version(self) -> str:
+        """Told at once, before the learner has thought: Label Studio waits a second or three for most replies."""
         return version(self._session)
-
-    def settled_version(self) -> str:
-        self._session.settle()
-        return self.version
 
 
 def _held(raw: Any, key: str) -> Any:
@@ -202,20 +203,20 @@ def _speaking(api: FastAPI, talk: _Conversation) -> None:
     def setup(sent: Setup) -> dict[str, str]:
         """A project begins to use this backend, or asks for the version of its predictions."""
         talk.heed(sent.label_config)
-        return {"model_version": talk.settled_version()}
+        return {"model_version": talk.version}
 
     @api.post("/predict")
     def predict(sent: Predict) -> dict[str, Any]:
         """A class for each task, and its place in the queue as its score."""
         talk.heed(sent.label_config)
-        found = talk.predictions(sent.tasks)
-        return {"results": found, "model_version": talk.version}
+        found, of = talk.predictions(sent.tasks)
+        return {"results": found, "model_version": of}
 
     @api.post("/webhook")
     def webhook(sent: Event) -> JSONResponse:
         """An annotation was made, changed or deleted; other events change nothing."""
         if talk.hear(sent):
-            return JSONResponse({"status": "ok", "model_version": talk.settled_version()}, 201)
+            return JSONResponse({"status": "ok", "model_version": talk.version}, 201)
         return JSONResponse({"status": "nothing to learn"}, 200)
 
     @api.post("/train", status_code=201)
@@ -223,7 +224,12 @@ def _speaking(api: FastAPI, talk: _Conversation) -> None:
         """All annotated tasks at once, as older versions of Label Studio send them."""
         talk.heed(sent.label_config)
         talk.take_tasks(sent.annotations)
-        return {"model_version": talk.settled_version()}
+        return {"model_version": talk.version}
+
+    @api.get("/versions")
+    def versions() -> dict[str, list[str]]:
+        """The versions that predictions can be had of: the present one."""
+        return {"versions": [talk.version]}
 
     @api.get("/metrics")
     def metrics() -> dict[str, str]:

@@ -101,7 +101,7 @@ class _Config:
         if tag == "Choices":
             self._open = None
         elif tag == "Choice" and self._open is not None:
-            label = self._value or text.strip()
+            label = (self._value or text).strip()
             if label and label not in self._choices[self._open].classes:
                 self._choices[self._open].classes.append(label)
 

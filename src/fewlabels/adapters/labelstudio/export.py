@@ -36,11 +36,11 @@ def export_tasks(session: Session, control: Control | None = None, tasks: Sequen
     return exported
 
 
-def prediction(session: Session, control: Control, item: int, score: float) -> Json:
+def prediction(session: Session, control: Control, item: int, score: float, of: str | None = None) -> Json:
     """What is predicted of an item, without a result where no label reaches it.
 
     `score` is the item's place in the queue, 0 for the next question: Label Studio shows the lowest first. The chance
-    of the class stands with the result.
+    of the class stands with the result. `of` is the version it counts as.
     """
     view = session.view
     predicted = int(view.predicted[item])
@@ -48,12 +48,12 @@ def prediction(session: Session, control: Control, item: int, score: float) -> J
     if 0 <= predicted < view.n_classes:
         chance = round(float(view.chance[item, predicted]), 6)
         result = [{"id": f"fewlabels-{item}", **control.result(session.class_name(predicted)), "score": chance}]
-    return {"model_version": version(session), "score": round(float(score), 6), "result": result}
+    return {"model_version": of or version(session), "score": round(float(score), 6), "result": result}
 
 
 def version(session: Session) -> str:
     """Another one after every answer: predictions of an earlier one are out of date."""
-    return f"fewlabels-{session.view.version}"
+    return f"fewlabels-{session.last_event}"
 
 
 def scores(session: Session) -> list[float]:

@@ -24,25 +24,37 @@ TASKS = [
 ]
 
 
+def open_in(folder, listed=LISTED, token=None, host="localhost", **options):
+    """A session on tasks, and a client of its backend."""
+    found = read_tasks(studio.write(folder / "tasks.json", listed))
+    session = Session(read_task_items(found, text="body", neighbors=3), folder / "store.sqlite")
+    inbox = Inbox(session, found.tasks)
+    inbox.take_all()
+    app = make_backend(session, inbox, control=found.control, rules=backend_rules(token), **options)
+    return session, TestClient(app, base_url=f"http://{host}", raise_server_exceptions=False)
+
+
 @pytest.fixture
 def opened(tmp_path):
     """Opens a backend on a store; again, after a restart, on the same."""
     sessions = []
 
-    def open_(listed=LISTED, token=None, control=None, host="localhost", **options):
-        found = read_tasks(studio.write(tmp_path / "tasks.json", listed), control)
-        items = read_task_items(found, text="body", neighbors=3)
-        session = Session(items, tmp_path / "store.sqlite")
+    def open_(*arguments, **options):
+        session, client = open_in(tmp_path, *arguments, **options)
         sessions.append(session)
-        inbox = Inbox(session, found.tasks)
-        inbox.take_all()
-        app = make_backend(session, inbox, control=found.control, rules=backend_rules(token), **options)
-        client = TestClient(app, base_url=f"http://{host}", raise_server_exceptions=False)
         return session, client
 
     yield open_
     for session in sessions:
         session.close()
+
+
+@pytest.fixture(scope="module")
+def unmoved(tmp_path_factory):
+    """A backend for requests that change nothing."""
+    session, client = open_in(tmp_path_factory.mktemp("unmoved"))
+    yield session, client
+    session.close()
 
 
 @pytest.fixture
@@ -73,12 +85,14 @@ def annotate(client, k, label, number=None, action="ANNOTATION_CREATED", **more)
     return post(client, "/webhook", studio.event(action, annotation=sent), 201)
 
 
-def test_it_is_up(backend):
-    _, client = backend
+def test_it_is_up(unmoved):
+    session, client = unmoved
     for path in ("/", "/health"):
         assert client.get(path).json()["status"] == "UP"
     assert client.get("/metrics").json() == {}
-    assert client.get("/versions", params={"project": "7.17"}).json() == {"versions": ["fewlabels-0"]}
+    assert client.get("/versions", params={"project": "7.17"}).json() == {
+        "versions": [f"fewlabels-{session.last_event}"]
+    }
 
 
 def test_setup_takes_the_choices_and_tells_the_version(backend):
@@ -276,14 +290,14 @@ def test_a_config_with_several_choices_needs_the_name_of_one(opened):
         ("/train", {"annotations": None}, "annotations"),
     ],
 )
-def test_what_is_not_understood_is_refused_in_a_sentence(backend, path, body, sentence):
-    session, client = backend
+def test_what_is_not_understood_is_refused_in_a_sentence(unmoved, path, body, sentence):
+    session, client = unmoved
     assert sentence in post(client, path, body, 422)["detail"]
     assert session.said() == {}
 
 
-def test_no_json_at_all_is_refused(backend):
-    _, client = backend
+def test_no_json_at_all_is_refused(unmoved):
+    _, client = unmoved
     reply = client.post("/predict", content=b"{", headers={"content-type": "application/json"})
     assert reply.status_code == 422
     assert "the body is no JSON" in reply.json()["detail"]
@@ -337,12 +351,12 @@ class TestAuthentication:
         _, client = opened(host="evil.example:9090")
         assert self.ask(client).status_code == 403
 
-    def test_a_page_of_another_site_cannot_speak_to_it(self, backend):
-        _, client = backend
+    def test_a_page_of_another_site_cannot_speak_to_it(self, unmoved):
+        _, client = unmoved
         for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
             assert client.post("/setup", json={}, headers=headers).status_code == 403
 
-    def test_a_batch_may_be_larger_than_what_a_page_sends_and_not_without_end(self, backend):
-        _, client = backend
+    def test_a_batch_may_be_larger_than_what_a_page_sends_and_not_without_end(self, unmoved):
+        _, client = unmoved
         assert client.post("/setup", json={"x": "x" * 2**21}).status_code == 200
         assert client.post("/setup", content=b"", headers={"content-length": str(LARGEST + 1)}).status_code == 413

@@ -91,6 +91,16 @@ def test_a_table_is_exported_with_a_config_that_fits(folder):
     assert '<Choice value="sky"/>' in said
 
 
+def test_tasks_without_a_config_are_exported_with_a_word_about_names(folder):
+    from fewlabels.adapters.labelstudio import read_task_items, read_tasks
+    from fewlabels.session import Session
+
+    items = read_task_items(read_tasks(folder / "tasks.json"), text="body")
+    Session(items, folder / "store.sqlite").close()
+    given = ["tasks.json", "--text", "body", "--classes", "sea,sky", "--store", "store.sqlite"]
+    assert "give --config to name them as your project does" in run("label-studio", "export", *given)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -141,6 +141,8 @@ def export(
         draft.write_text(json.dumps(exported, ensure_ascii=False, indent=1), encoding="utf-8")
     answered = sum(bool(task["annotations"]) for task in exported)
     console.print(f"{len(exported):,} tasks, {answered:,} of them annotated: {out}")
+    if found is not None and found.control is None:
+        console.print("Answers are in the tag “label” about “text”: give --config to name them as your project does.")
     if found is None:
         console.print("A labeling config that fits them:")
         console.print(write_config(control))

@@ -1,1 +1,1 @@
-"""fewlabels as other tools expect it: each module speaks the language of one of them."""
+"""fewlabels inside other packages and tools, in their own words."""

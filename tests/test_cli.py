@@ -6,6 +6,7 @@ import sys
 from contextlib import contextmanager
 
 import httpx
+import networkx as nx
 import pandas as pd
 import pytest
 from scipy import sparse
@@ -51,6 +52,17 @@ def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "5 nodes, 4 edges, 2 labelled" in done.stdout
     assert pd.read_csv(tmp_path / "p.csv", index_col="node").loc[[0, 1, 3], "label"].tolist() == ["cat", "cat", "dog"]
+
+
+def test_suggest_takes_graphml_whose_lone_nodes_stay(tmp_path):
+    g = nx.path_graph(["ann b.", "bob", "cid"])
+    g.add_node("zoé")
+    nx.write_graphml_xml(g, tmp_path / "g.graphml")
+    (tmp_path / "labels.csv").write_text("node,label\nann b.,cat\ncid,dog\n", encoding="utf-8")
+    done = run("suggest", "--edges", "g.graphml", "--labels", "labels.csv", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "4 nodes, 2 edges, 2 labelled" in done.stdout
+    assert pd.read_csv(tmp_path / "p.csv", index_col="node")["reached"].to_dict()["zoé"] is False
 
 
 def test_suggest_prints_any_node_name_whole_and_as_it_is(tmp_path):

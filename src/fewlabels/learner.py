@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels import journal
 from fewlabels.batch import at_nodes, in_turn
+from fewlabels.by_node import PREFIX, ByNode
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Engine, Field, make_field
@@ -23,6 +24,9 @@ from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.settings import as_array, checked_classes, listed, seed_of, strength
 from fewlabels.strategies import Strategy, cost_of, lowest, make_strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ActiveLearner:
@@ -248,6 +252,18 @@ class ActiveLearner:
         """The share of nodes expected to be predicted wrongly: the zero-one risk of the TSA marginals."""
         return expected_error(self._field)
 
+    def to_frame(self) -> pd.DataFrame:
+        """What is known of every node, a row each, indexed by node (see `by_node.ByNode`)."""
+        return self._by_node().frame()
+
+    def to_networkx(self, g: Any, prefix: str = PREFIX) -> None:
+        """Put what is known of its nodes onto a networkx graph of your own, as node attributes."""
+        self._by_node().onto_networkx(g, prefix)
+
+    def to_igraph(self, g: Any, prefix: str = PREFIX, name: str = "name") -> None:
+        """Put what is known of its vertices onto an igraph graph of your own, as vertex attributes."""
+        self._by_node().onto_igraph(g, prefix, name)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings and every answer, skip and forget as JSON lines; an earlier save is extended."""
         journal.write(path, self._settings, self._events)
@@ -301,6 +317,11 @@ class ActiveLearner:
 
     def __repr__(self) -> str:
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._labels)} labelled)"
+
+    def _by_node(self) -> ByNode:
+        return ByNode(
+            self.graph, self.classes, self.labelled, self.predict(), self.predict_proba(), self.unreached, self.skipped
+        )
 
     def _rng(self, n_events: int) -> np.random.Generator:
         """Draws the question that follows this many events."""

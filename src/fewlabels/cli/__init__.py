@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fewlabels import __version__
-from fewlabels.cli import page, pipeline, research
+from fewlabels.cli import labelstudio, page, pipeline, research
 from fewlabels.errors import FewlabelsError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
@@ -21,6 +21,7 @@ for command in (
     research.bench,
 ):
     app.command()(command)
+app.add_typer(labelstudio.app, name="label-studio")
 
 
 def main() -> None:

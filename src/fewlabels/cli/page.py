@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fewlabels.cli.common import MENU, Seed, console, listed
-from fewlabels.errors import SettingError
+from fewlabels.cli.given import Choices, Config, Given, take_annotations
 
 if TYPE_CHECKING:
     from fewlabels.items import Items
+    from fewlabels.session import Session
 
 Port = Annotated[
     int | None, typer.Option(help="Port of the page; without it, the first free one from 8765.", min=0, max=65535)
@@ -64,7 +64,8 @@ def demo(
 
 def label(
     data: Annotated[
-        Path | None, typer.Argument(help="A folder of images, or a table: CSV, TSV, Parquet or JSON lines.")
+        Path | None,
+        typer.Argument(help="A folder of images, a table (CSV, TSV, Parquet, JSON lines), or Label Studio's .json."),
     ] = None,
     text: Annotated[str | None, typer.Option(help="The column whose text is shown and compared.")] = None,
     image: Annotated[str | None, typer.Option(help="The column that names an image file.")] = None,
@@ -72,7 +73,8 @@ def label(
         Path | None, typer.Option(help="Your own features, a .npy file with a row for every item.")
     ] = None,
     edges: Annotated[
-        Path | None, typer.Option(help="Your own graph: a table with columns source, target, perhaps weight; or .npz.")
+        Path | None,
+        typer.Option(help="Your own graph: a table with source, target, perhaps weight; or .graphml, .npz."),
     ] = None,
     classes: Annotated[str | None, typer.Option(help="The classes, as a,b,c; more can be added on the page.")] = None,
     label_column: Annotated[
@@ -91,6 +93,8 @@ def label(
     host: Host = "127.0.0.1",
     token: Token = None,
     overlap: Overlap = 1,
+    config: Config = None,
+    choices: Choices = None,
 ) -> None:
     """Label your own things on a page in the browser. The same command goes on where you stopped.
 
@@ -102,29 +106,15 @@ def label(
 
     Example, a graph: **fewlabels label people.csv --edges friends.csv --classes red,blue**
 
+    Example, tasks exported from Label Studio, annotations and all: **fewlabels label tasks.json**
+
     Example, several people, each item asked of two: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
     """
-    from fewlabels.items.read import read_items
-
-    main = edges if edges is not None else data
-    if main is None:
-        raise SettingError("there is nothing to label: give a folder of images, a table, or --edges FILE.")
-    read = partial(
-        read_items,
-        data,
-        text=text,
-        image=image,
-        features=features,
-        edges=edges,
-        label=label_column,
-        name=name_column,
-        classes=listed(classes) or (),
-        neighbors=neighbors,
-    )
-    beside = data if data is not None else main
+    given = Given(data, text, image, features, edges, label_column, name_column, listed(classes) or (), neighbors)
+    found = given.tasks(config, choices)
     return _open(
-        read,
-        store or beside.resolve().with_name(beside.resolve().name + ".fewlabels.sqlite"),
+        given.reader(found),
+        given.store(store),
         target=target_error,
         strategy=strategy,
         seed=seed,
@@ -133,6 +123,7 @@ def label(
         host=host,
         token=token,
         overlap=overlap,
+        begun=take_annotations(found),
     )
 
 
@@ -148,6 +139,7 @@ def _open(
     host: str = "127.0.0.1",
     token: str | None = None,
     overlap: int = 1,
+    begun: Callable[[Session], None] = lambda session: None,
 ) -> None:
     """Say what was understood, open the page, and say in the end where the answers are."""
     os.environ.setdefault(
@@ -167,6 +159,7 @@ def _open(
         session = Session(
             items, store, target=target, strategy=strategy, overlap=overlap, seed=seed, tell=status.update
         )
+        begun(session)
     answers = sum(session.standing().people.values())
     console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
     if place.token:

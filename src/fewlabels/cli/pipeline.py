@@ -16,7 +16,9 @@ from fewlabels.learner import ActiveLearner
 def suggest(
     edges: Annotated[
         Path,
-        typer.Option(help="CSV, TSV, Parquet or JSON lines: source, target and perhaps weight; or a matrix, .npz."),
+        typer.Option(
+            help="CSV, TSV, Parquet or JSON lines: source, target and perhaps weight; or .graphml; or a matrix, .npz."
+        ),
     ],
     labels: Annotated[
         Path | None, typer.Option(help="The same kinds of file, with columns node and label; may be empty.")

@@ -13,12 +13,28 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def test_importing_loads_nothing_heavy():
-    heavy = ["numba", "torch", "sklearn", "pandas", "pyarrow", "matplotlib", "networkx", "fastapi", "typer", "rich"]
-    heavy += ["dask", "distributed"]
-    code = f"import sys, fewlabels; print([name for name in {heavy} if name in sys.modules])"
+HEAVY = ["scipy.sparse", "scipy.special", "numba", "torch", "sklearn", "pandas", "pyarrow", "matplotlib", "networkx"]
+HEAVY += ["fastapi", "dask", "distributed"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "heavy"),
+    [("import fewlabels", [*HEAVY, "numpy", "typer", "rich"]), ("import fewlabels.cli", HEAVY)],
+)
+def test_importing_loads_nothing_heavy(statement, heavy):
+    code = f"import sys; {statement}; print([name for name in {heavy} if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert loaded.strip() == "[]"
+
+
+def test_public_names_are_listed_found_and_no_others():
+    assert set(fl.__all__) <= set(dir(fl))
+    space = {}
+    exec("from fewlabels import *", space)
+    assert space["Graph"] is fl.graph.Graph
+    assert set(fl.__all__) <= set(space)
+    with pytest.raises(AttributeError, match="module 'fewlabels' has no attribute 'Grpah'"):
+        _ = fl.Grpah
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewlabels.cli.common import MENU, Seed, console, listed
+from fewlabels.cli.common import Seed, StrategyName, console, listed
 from fewlabels.errors import SettingError
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ Port = Annotated[
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
 Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
-StrategyName = Annotated[str, typer.Option(help=f"How questions are chosen: one of {MENU}.")]
 Host = Annotated[str, typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.")]
 Token = Annotated[str | None, typer.Option(help="The token others have to show, in place of a made one.")]
 Overlap = Annotated[int, typer.Option(help="Of how many people each item is asked.", min=1)]
@@ -150,6 +150,7 @@ def _open(
     overlap: int = 1,
 ) -> None:
     """Say what was understood, open the page, and say in the end where the answers are."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end by a service manager: as by Ctrl-C
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "passive"
     )  # before Numba loads: its idle threads leave the cores to readers

@@ -18,12 +18,24 @@ if TYPE_CHECKING:
     from fewlabels.items import Items
 
 Port = Annotated[
-    int | None, typer.Option(help="Port of the page; without it, the first free one from 8765.", min=0, max=65535)
+    int | None,
+    typer.Option(
+        help="Port of the page; without it, the first free one from 8765.", min=0, max=65535, envvar="FEWLABELS_PORT"
+    ),
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
 Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
-Host = Annotated[str, typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.")]
-Token = Annotated[str | None, typer.Option(help="The token others have to show, in place of a made one.")]
+Host = Annotated[
+    str,
+    typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.", envvar="FEWLABELS_HOST"),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        help="The token others have to show, in place of a made one; as a variable no process list shows it.",
+        envvar="FEWLABELS_TOKEN",
+    ),
+]
 Overlap = Annotated[int, typer.Option(help="Of how many people each item is asked.", min=1)]
 
 
@@ -39,6 +51,8 @@ def demo(
     strategy: StrategyName = "tsa",
     port: Port = None,
     no_browser: NoBrowser = False,
+    host: Host = "127.0.0.1",
+    token: Token = None,
 ) -> None:
     """Label scikit-learn's 1,797 handwritten digits: on a page in the browser, or by themselves in the terminal.
 
@@ -58,7 +72,15 @@ def demo(
         store = Path(pooch.os_cache("fewlabels")) / "demo.sqlite"
         store.parent.mkdir(parents=True, exist_ok=True)
     return _open(
-        digits_items, store, target=target_error, strategy=strategy, seed=seed, port=port, browser=not no_browser
+        digits_items,
+        store,
+        target=target_error,
+        strategy=strategy,
+        seed=seed,
+        port=port,
+        browser=not no_browser,
+        host=host,
+        token=token,
     )
 
 

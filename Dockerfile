@@ -27,7 +27,7 @@ ENV PATH=/opt/fewlabels/bin:$PATH \
     NUMBA_CACHE_DIR=/tmp/numba \
     MPLCONFIGDIR=/tmp/matplotlib
 
-USER labels
+USER 1000:1000
 WORKDIR /data
 VOLUME /data
 EXPOSE 8765

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 from fewlabels.errors import FewlabelsError
 
 if TYPE_CHECKING:
+    from fewlabels.adapters.sklearn import HarmonicClassifier
     from fewlabels.graph import Graph
     from fewlabels.learner import ActiveLearner
     from fewlabels.strategies import STRATEGIES
 else:  # loaded when first named: SciPy takes a third of a second, and a word completed in the shell needs none of it
-    _HOME = {"Graph": "fewlabels.graph", "ActiveLearner": "fewlabels.learner", "STRATEGIES": "fewlabels.strategies"}
+    _HOME = {
+        "ActiveLearner": "fewlabels.learner",
+        "Graph": "fewlabels.graph",
+        "HarmonicClassifier": "fewlabels.adapters.sklearn",
+        "STRATEGIES": "fewlabels.strategies",
+    }
 
     def __getattr__(name: str) -> object:
         if name not in _HOME:
@@ -24,4 +30,4 @@ else:  # loaded when first named: SciPy takes a third of a second, and a word co
 
 __version__ = "0.1.0"
 
-__all__ = ["STRATEGIES", "ActiveLearner", "FewlabelsError", "Graph", "__version__"]
+__all__ = ["STRATEGIES", "ActiveLearner", "FewlabelsError", "Graph", "HarmonicClassifier", "__version__"]

@@ -242,6 +242,25 @@ class TestLabel:
             headers = {"authorization": "Bearer let-me-in-please"}
             assert httpx.get(f"{at}/api/standing", headers=headers).status_code == 200
 
+    def test_host_and_token_may_be_variables_and_a_service_manager_ends_it_well(self, table, monkeypatch):
+        monkeypatch.setenv("FEWLABELS_HOST", "0.0.0.0")
+        monkeypatch.setenv("FEWLABELS_TOKEN", "from-the-environment")
+        with self.page("label", "things.csv", "--text", "review", "--classes", "yes,no", cwd=table) as (
+            process,
+            url,
+            said,
+        ):
+            assert url.endswith("/?token=from-the-environment")
+            at = f"http://127.0.0.1:{url.split(':')[2].split('/')[0]}/api/answers"
+            body = {"who": "ann", "item": 5, "label": "no", "key": "a-key-of-its-own"}
+            assert httpx.post(at, json=body).status_code == 401
+            headers = {"authorization": "Bearer from-the-environment"}
+            assert httpx.post(at, json=body, headers=headers).status_code == 200
+            process.terminate()
+            process.wait(30)
+        assert process.returncode == 0
+        assert "Stopped. 2 labels are in" in said[-1]
+
     def test_nothing_to_label_gets_a_sentence(self, tmp_path):
         done = run("label", cwd=tmp_path)
         assert (done.returncode, "there is nothing to label" in done.stderr) == (2, True)

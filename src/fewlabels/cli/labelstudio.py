@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fewlabels.cli.common import MENU, Seed, console, listed
+from fewlabels.cli.common import Seed, StrategyName, console, listed
 from fewlabels.cli.given import Choices, Config, Given, take_annotations
 from fewlabels.errors import FileError
 
@@ -21,7 +21,6 @@ Features = Annotated[Path | None, typer.Option(help="Your own features, a .npy f
 Classes = Annotated[str | None, typer.Option(help="The classes, as a,b,c, where no labeling config lists them.")]
 Neighbors = Annotated[int, typer.Option(help="Nearest neighbours each item is tied to.", min=1)]
 Kept = Annotated[Path | None, typer.Option(help="Where answers are kept; without it, beside the data.")]
-StrategyName = Annotated[str, typer.Option(help=f"How questions are chosen: one of {MENU}.")]
 
 
 @app.callback()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewlabels.cli.common import MENU, Seed, console, listed
+from fewlabels.cli.common import Seed, StrategyName, console, listed
 from fewlabels.cli.given import Choices, Config, Given, take_annotations
 
 if TYPE_CHECKING:
@@ -17,13 +18,24 @@ if TYPE_CHECKING:
     from fewlabels.session import Session
 
 Port = Annotated[
-    int | None, typer.Option(help="Port of the page; without it, the first free one from 8765.", min=0, max=65535)
+    int | None,
+    typer.Option(
+        help="Port of the page; without it, the first free one from 8765.", min=0, max=65535, envvar="FEWLABELS_PORT"
+    ),
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
 Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
-StrategyName = Annotated[str, typer.Option(help=f"How questions are chosen: one of {MENU}.")]
-Host = Annotated[str, typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.")]
-Token = Annotated[str | None, typer.Option(help="The token others have to show, in place of a made one.")]
+Host = Annotated[
+    str,
+    typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.", envvar="FEWLABELS_HOST"),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        help="The token others have to show, in place of a made one; as a variable no process list shows it.",
+        envvar="FEWLABELS_TOKEN",
+    ),
+]
 Overlap = Annotated[int, typer.Option(help="Of how many people each item is asked.", min=1)]
 
 
@@ -39,6 +51,8 @@ def demo(
     strategy: StrategyName = "tsa",
     port: Port = None,
     no_browser: NoBrowser = False,
+    host: Host = "127.0.0.1",
+    token: Token = None,
 ) -> None:
     """Label scikit-learn's 1,797 handwritten digits: on a page in the browser, or by themselves in the terminal.
 
@@ -58,7 +72,15 @@ def demo(
         store = Path(pooch.os_cache("fewlabels")) / "demo.sqlite"
         store.parent.mkdir(parents=True, exist_ok=True)
     return _open(
-        digits_items, store, target=target_error, strategy=strategy, seed=seed, port=port, browser=not no_browser
+        digits_items,
+        store,
+        target=target_error,
+        strategy=strategy,
+        seed=seed,
+        port=port,
+        browser=not no_browser,
+        host=host,
+        token=token,
     )
 
 
@@ -142,6 +164,7 @@ def _open(
     begun: Callable[[Session], None] = lambda session: None,
 ) -> None:
     """Say what was understood, open the page, and say in the end where the answers are."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end by a service manager: as by Ctrl-C
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "passive"
     )  # before Numba loads: its idle threads leave the cores to readers

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fewlabels.cli.common import MENU, Seed, console, number
+from fewlabels.cli.common import Seed, StrategyName, console, number
 from fewlabels.errors import SettingError
-from fewlabels.learner import ActiveLearner
 
 
 def suggest(
@@ -28,7 +27,7 @@ def suggest(
     ] = None,
     n: Annotated[int, typer.Option("-n", help="How many nodes to ask about.", min=1)] = 5,
     out: Annotated[Path | None, typer.Option(help="CSV to write: node, predicted label, chance of each class.")] = None,
-    strategy: Annotated[str, typer.Option(help=f"One of {MENU}.")] = "tsa",
+    strategy: StrategyName = "tsa",
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
     seed: Seed = 0,
 ) -> None:
@@ -38,6 +37,7 @@ def suggest(
 
     With no label yet, name the classes: **fewlabels suggest --edges edges.csv --classes cat,dog**
     """
+    from fewlabels.learner import ActiveLearner
     from fewlabels.tables import read_edges, read_labels, write_predictions
 
     graph = read_edges(edges)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: install demo test lint bench check-questions reproduce pictures clean
+.PHONY: install demo test lint docs bench check-questions reproduce pictures clean
 
 install: $(INSTALLED)
 
@@ -27,6 +27,11 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site, offline to build and to read; a warning is an error.
+docs: $(INSTALLED)
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "Look at docs/_build/html/index.html"
+
 # Speed on this machine, as ratios; correctness is checked first.
 bench: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group bench
@@ -47,4 +52,4 @@ pictures: $(INSTALLED)
 	$(BIN)/python docs/figures/page.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots docs/_build

@@ -1,0 +1,55 @@
+"""How the site is built: `make docs`. Nothing is fetched, when it is built or when it is read."""
+
+import re
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import fewlabels
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "fewlabels"
+author = "The fewlabels developers"
+project_copyright = author
+version = release = fewlabels.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "mathml", "commands"]
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["attrs_block", "dollarmath"]
+myst_heading_anchors = 3
+highlight_language = "text"
+smartquotes = False  # quotes and dashes are written as they are meant
+pygments_dark_style = "github-dark"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+default_role = "py:obj"  # `query` in a docstring: a link where it leads somewhere, else code
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Engine", "Flags", "Floats", "Ints")}
+python_maximum_signature_line_length = 88
+
+html_theme = "furo"
+html_math_renderer = "mathml"
+html_title = "fewlabels"
+html_favicon = html_logo = "../src/fewlabels/web/static/favicon.svg"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", _without_empty_patterns)
+
+
+def _without_empty_patterns(app: Sphinx, page: str, source: list[str]) -> None:
+    """A pattern in the index for pages that are not there is left out; Sphinx would warn."""
+    if page == "index":
+        lines = source[0].splitlines()
+        there = [line for line in lines if not re.fullmatch(r"[a-z-]+\*", line) or any(HERE.glob(f"{line}.md"))]
+        source[0] = "\n".join(there)

@@ -45,11 +45,12 @@ check-questions: $(INSTALLED)
 reproduce: $(INSTALLED)
 	$(BIN)/fewlabels reproduce all
 
-# The pictures of the README, made by the code as it is.
+# The pictures of README and site, made by the code as it is.
 pictures: $(INSTALLED)
 	$(BIN)/fewlabels demo --auto 30 --out docs/pictures/demo.png
 	$(BIN)/python docs/figures/marginals.py
 	$(BIN)/python docs/figures/page.py
+	$(BIN)/python docs/figures/examples.py
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots docs/_build

@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -45,6 +46,7 @@ html_show_sphinx = False
 
 def setup(app: Sphinx) -> None:
     app.connect("source-read", _without_empty_patterns)
+    app.connect("autodoc-process-signature", _plain_aliases)
 
 
 def _without_empty_patterns(app: Sphinx, page: str, source: list[str]) -> None:
@@ -53,3 +55,9 @@ def _without_empty_patterns(app: Sphinx, page: str, source: list[str]) -> None:
         lines = source[0].splitlines()
         there = [line for line in lines if not re.fullmatch(r"[a-z-]+\*", line) or any(HERE.glob(f"{line}.md"))]
         source[0] = "\n".join(there)
+
+
+def _plain_aliases(app: Sphinx, *what: Any) -> tuple[str | None, str | None]:
+    """ArrayLike | None, where Sphinx writes TypeAliasForwardRef('ArrayLike') | None."""
+    arguments, returned = (part and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", part) for part in what[-2:])
+    return arguments, returned

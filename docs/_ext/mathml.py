@@ -1,7 +1,8 @@
-"""Formulas as MathML, written when the site is built: every browser draws it by itself, offline and without a script."""
+"""Formulas as MathML, written when the site is built: browsers draw it by themselves, offline and without a script."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, NoReturn
 
 from docutils import nodes
@@ -14,9 +15,12 @@ logger = logging.getLogger(__name__)
 
 
 def _mathml(node: nodes.Element, *, block: bool) -> str:
+    tex = node.astext().replace("'", r"^{\prime}")  # the converter would hang subscripts on the prime
     try:
-        return tex2mathml(node.astext(), as_block=block)
-    except MathError as error:
+        if re.search(r"\\[dt]?frac(?!\{)", tex):
+            raise MathError(r"\frac12 would be drawn as 12 over what follows: write \frac{1}{2}")
+        return tex2mathml(tex, as_block=block)
+    except (MathError, LookupError) as error:
         logger.warning("this formula cannot be drawn: %s", error, location=node)
         return ""
 

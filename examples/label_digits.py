@@ -6,6 +6,7 @@ python examples/label_digits.py --answers 30 --out label_digits.png
 import argparse
 
 import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_digits
 
 import fewlabels as fl
@@ -27,16 +28,14 @@ for _ in range(options.answers):
     true.append((learner.predict() != digits.target).mean())
 print(f"{options.answers} answers: {1 - true[-1]:.1%} of {graph.n_nodes} digits are right")
 
-figure = plt.figure(figsize=(9, 3.6), layout="constrained")
-left, right = figure.subfigures(1, 2)
-left.suptitle("asked, in this order")
-cells = left.subplots(5, 6).ravel()
-for cell in cells:
-    cell.set_axis_off()
-for cell, (node, label) in zip(cells, learner.labelled.items(), strict=False):
-    cell.imshow(digits.images[node], cmap="gray_r")
-    cell.set_title(str(label), fontsize=8, pad=2)
-right = right.subplots()
+sheet = np.zeros((50, 60))  # the digits asked, side by side
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+for place, (node, label) in enumerate(list(learner.labelled.items())[:30]):
+    y, x = 10 * (place // 6), 10 * (place % 6)
+    sheet[y + 1 : y + 9, x + 1 : x + 9] = digits.images[node]
+    left.text(x + 9.5, y + 9, str(label), color="tab:blue", fontsize=9, ha="right")
+left.imshow(sheet, cmap="gray_r")
+left.set(title="asked, in this order", xticks=[], yticks=[])
 answers = range(1, options.answers + 1)
 right.plot(answers, expected, label="expected error")
 right.plot(answers, true, label="true error")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -18,15 +19,24 @@ class Commands(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         group: Any = typer.main.get_command(program)
-        text = "\n\n".join(_section(name, command) for name, command in group.commands.items())
+        text = "\n\n".join(_section(name, command) for name, command in _commands("fewlabels", group))
         return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Every command with its whole name, those of a group one by one."""
+    if hasattr(command, "commands"):
+        for word, inner in command.commands.items():
+            yield from _commands(f"{name} {word}", inner)
+    else:
+        yield name, command
 
 
 def _section(name: str, command: Any) -> str:
     rows = [_row(option) for option in command.params if option.name != "help"]
     words = re.sub(r"\*\*(.+?)\*\*", r"`\1`", command.help.strip())
     table = "\n".join(["| | default | |", "|---|---|---|", *rows])
-    return f"## fewlabels {name}\n\n{words}\n\n{table}"
+    return f"## {name}\n\n{words}\n\n{table}"
 
 
 def _row(option: Any) -> str:

@@ -44,17 +44,21 @@ html_copy_source = False
 html_show_sphinx = False
 
 
+IN_THE_SITE = {"README": "index", "CONTRIBUTING": "contributing", "CHANGELOG": "changes"}
+
+
 def setup(app: Sphinx) -> None:
-    app.connect("source-read", _without_empty_patterns)
+    app.connect("source-read", _as_in_the_site)
     app.connect("autodoc-process-signature", _plain_aliases)
 
 
-def _without_empty_patterns(app: Sphinx, page: str, source: list[str]) -> None:
-    """A pattern in the index for pages that are not there is left out; Sphinx would warn."""
+def _as_in_the_site(app: Sphinx, page: str, source: list[str]) -> None:
+    """Links to pages above docs/ lead to their twins here; patterns of the index for pages that are not there go."""
+    lines = source[0].splitlines()
     if page == "index":
-        lines = source[0].splitlines()
-        there = [line for line in lines if not re.fullmatch(r"[a-z-]+\*", line) or any(HERE.glob(f"{line}.md"))]
-        source[0] = "\n".join(there)
+        lines = [line for line in lines if not re.fullmatch(r"[a-z-]+\*", line) or any(HERE.glob(f"{line}.md"))]
+    above = rf"\]\((?:\.\./)+({'|'.join(IN_THE_SITE)})\.md"
+    source[0] = re.sub(above, lambda link: f"](/{IN_THE_SITE[link[1]]}.md", "\n".join(lines))
 
 
 def _plain_aliases(app: Sphinx, *what: Any) -> tuple[str | None, str | None]:

@@ -55,7 +55,9 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
-def test_the_reference_lists_every_strategy_of_the_menu():
+def test_the_reference_lists_every_public_name_and_every_strategy():
     reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for name in set(fl.__all__) - {"STRATEGIES", "__version__"}:
+        assert f"fewlabels.{name}" in reference, name
     for strategy in fl.STRATEGIES.values():
         assert f".. autoclass:: {strategy.__module__}.{strategy.__qualname__}\n" in reference

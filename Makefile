@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 WHEEL := build/wheel
 
-.PHONY: install demo test lint check-package test-oldest test-newest bench check-questions reproduce pictures clean
+.PHONY: install demo test lint docs check-package test-oldest test-newest bench check-questions reproduce pictures clean
 
 install: $(INSTALLED)
 
@@ -62,6 +62,11 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The site, offline to build and to read; a warning is an error.
+docs: $(INSTALLED)
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "Look at docs/_build/html/index.html"
+
 # Speed on this machine, as ratios; correctness is checked first.
 bench: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group bench
@@ -75,11 +80,12 @@ check-questions: $(INSTALLED)
 reproduce: $(INSTALLED)
 	$(BIN)/fewlabels reproduce all
 
-# The pictures of the README, made by the code as it is.
+# The pictures of README and site, made by the code as it is.
 pictures: $(INSTALLED)
 	$(BIN)/fewlabels demo --auto 30 --out docs/pictures/demo.png
 	$(BIN)/python docs/figures/marginals.py
 	$(BIN)/python docs/figures/page.py
+	$(BIN)/python docs/figures/examples.py
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots docs/_build

@@ -9,6 +9,8 @@ import numpy as np
 from fewlabels.field.sparse import blocks
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
+AT_ONCE, AT_LEAST = 2**25, 64  # numbers in the columns solved for together; as many columns in any case
+
 
 class Block:
     """X = G Z for some (n, m) Z: what an answer does to G it does to X, at O(n) a column.
@@ -68,7 +70,10 @@ class Panel(Block):
         if len(missing):
             free = np.argsort(np.where(self.nodes < 0, -1, self._used), kind="stable")[: len(missing)]
             self.drop(self.nodes[free])
-            blocks.place(self.X, free, solve(missing))
+            some = max(AT_LEAST, AT_ONCE // len(self.X))
+            for left in range(0, len(missing), some):
+                part = slice(left, left + some)
+                blocks.place(self.X, free[part], solve(missing[part]))
             self.nodes[free], self._slot[missing], self._used[free] = missing, free, self._clock
             self.solved += len(missing)
         return self._slot[nodes]

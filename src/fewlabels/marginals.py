@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewlabels.field import Field
+from fewlabels.field.placement import leaning
 from fewlabels.kernels import junction_tree, reference
 from fewlabels.kernels.elimination import Tree
 from fewlabels.kernels.elimination import junction_tree as tree_of
@@ -32,12 +33,13 @@ def markov_field(field: Field) -> tuple[Tree, Floats]:
     """The binary Markov random field over the unlabelled nodes: their junction tree, and (u, C) the labels' pull.
 
     A label turns each of its edges into log odds of 2 beta w at the other end, towards +1 in the column of its class
-    and towards -1 in the others.
+    and towards -1 in the others; an unsure answer of weight w is such an edge at its own node.
     """
     rows = field.weights[field.unlabelled]
     known = np.flatnonzero(field.label >= 0)
     signs = np.array([answer(c, field.n_classes) for c in range(field.n_classes)])  # (C, C)
-    pull = 2 * (rows[:, known] @ signs[field.label[known]])  # (u, C)
+    _, unsure = leaning(field.attached[field.unlabelled])
+    pull = 2 * (rows[:, known] @ signs[field.label[known]] + unsure)  # (u, C)
     return tree_of(rows[:, field.unlabelled]), pull
 
 

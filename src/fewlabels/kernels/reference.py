@@ -121,6 +121,29 @@ def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
         island[same] = -1
 
 
+def shift(G: Floats, h: Floats, q: int, v: float, h_q: Floats) -> None:
+    """What is said of node q itself changes: its variance becomes v, its propagated label h_q (C,); the others follow.
+
+    Both move by the share r of what happens at q, in place. With v = 0 this is `downdate`.
+    """
+    r, before = G[q] / G[q, q], G[q, q]  # (u,)
+    h += np.outer(r, h_q - h[q])
+    G += np.outer(r, r) * (v - before)
+    G[q] = G[:, q] = r * v
+
+
+def ground(G: Floats, h: Floats, island: Ints, q: int, v: float, h_q: Floats) -> None:
+    """The first answer in a component without a label, at q: its variance is v from now on, and h_q (C,) is everyone's.
+
+    In place, as `shift`. With v = 0 this is `downdate`.
+    """
+    same = np.flatnonzero(island == island[q])
+    column = G[same, q]
+    G[np.ix_(same, same)] += v + (G[q, q] - column[:, None] - column[None, :])
+    h[same] = h_q
+    island[same] = -1
+
+
 def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int) -> None:
     """The node in the last row, known to be of class c until now, is unknown again: the inverse of `downdate`.
 

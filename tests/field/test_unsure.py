@@ -7,6 +7,7 @@ from graphs import in_pieces, random_labels, random_weights
 
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField, diagonal
+from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
 from fewlabels.kernels import cpu, reference
 from fewlabels.marginals import exact_marginals, two_step_marginals
@@ -124,14 +125,17 @@ def assert_is_dense(field, W, labels):
             assert found[best] == pytest.approx(truth[best], rel=SOLVED, abs=SOLVED)
 
 
-@pytest.mark.parametrize("solver", ["superlu", "amg", "plain", "jacobi"])
-@pytest.mark.parametrize(("sizes", "C"), [([1], 2), ([9, 4, 2, 1], 3), ([30], 2)])
+@pytest.mark.parametrize(
+    ("sizes", "C", "solver"),
+    [([1], 2, "superlu"), ([30], 2, "superlu"), ([30], 2, "jacobi")]
+    + [([9, 4, 2, 1], 3, solver) for solver in ("superlu", "amg", "plain", "jacobi")],
+)
 def test_sparse_is_the_same_with_every_solver_also_along_edges_and_in_its_panel(sizes, C, solver):
     rng = np.random.default_rng(C)
     W = in_pieces(sizes, rng)
     field = SparseField(Graph(W), C, 0.7, solver, pool=4, sample=8)
     field.probes()
-    live(field, W, 30, rng, assert_is_dense)
+    live(field, W, 20, rng, assert_is_dense)
 
 
 def test_a_sparse_field_starts_afresh_with_many_answers_and_its_copy_goes_its_own_way():
@@ -152,15 +156,14 @@ def test_a_sparse_field_starts_afresh_with_many_answers_and_its_copy_goes_its_ow
 
 def test_the_sketched_diagonal_knows_of_unsure_answers():
     rng = np.random.default_rng(6)
-    n = 1500
+    n = 500
     graph = Graph(random_weights(n, rng, density=6 / n))
-    field = SparseField(graph, 2, 1.0, "jacobi")
+    field = SparseField(graph, 2, 1.0, "superlu")
     for node in rng.permutation(n)[:40]:
         field.attached[node, 0] = 3.0
     field.refresh()
-    exact = field.diagonal.copy()
-    found, _ = diagonal.sketched(field._system, field._solver, graph.components(), False, rng)
-    assert np.sqrt(np.mean((found / exact - 1) ** 2)) < 0.03
+    found, _ = diagonal.sketched(field._system, make_solver(field._system, "jacobi"), graph.components(), False, rng)
+    assert np.sqrt(np.mean((found / field.diagonal - 1) ** 2)) < 0.03
 
 
 def test_by_hand_two_nodes_and_one_answer_of_weight_two():

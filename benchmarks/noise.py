@@ -9,6 +9,8 @@ from rich.table import Table
 import fewlabels as fl
 from fewlabels.errors import FileError
 from fewlabels.experiments.datasets import citeseer, cora, digits
+from fewlabels.field import make_field
+from fewlabels.settings import strength
 
 QUESTIONS, TRIALS, RATES = 100, 10, (0.1, 0.2)
 
@@ -20,10 +22,11 @@ def spoken(data, rate, rng):
     return np.where(wrong, other, data.labels)
 
 
-def labelling(data, said, confidence, engine, seed):
-    """A learner that has asked `QUESTIONS` times."""
-    learner = fl.ActiveLearner(data.graph, data.classes, engine=engine, random_state=seed)
-    for _ in range(QUESTIONS):
+def labelling(data, said, confidence, setting, seed):
+    """A learner that has asked its questions."""
+    strategy, questions, field = setting
+    learner = fl.ActiveLearner(data.graph, data.classes, strategy, engine=field, random_state=seed)
+    for _ in range(questions):
         node = learner.query()
         learner.teach(node, int(said[node]), confidence)
     return learner
@@ -48,25 +51,30 @@ def looked_at_again(learner, data, many):
     return accuracy(learner, data)
 
 
-def trial(data, rate, engine, seed):
-    """Accuracies and shares of one trial, in the order of the table's columns."""
-    said = spoken(data, rate, np.random.default_rng(seed))
-    right = labelling(data, data.labels, 1.0, engine, seed)
-    sure = labelling(data, said, 1.0, engine, seed)
-    unsure = labelling(data, said, 1 - rate, engine, seed)
-    many = int(1.5 * rate * QUESTIONS)
-    numbers = [accuracy(learner, data) for learner in (right, sure, unsure)] + [found(sure, data), found(unsure, data)]
-    return [*numbers, looked_at_again(sure, data, many), looked_at_again(unsure, data, many)]
+def trial(data, setting, seed):
+    """For every rate the numbers of one trial, in the order of the table's columns."""
+    right = labelling(data, data.labels, 1.0, setting, seed)
+    rows = []
+    for rate in RATES:
+        said = spoken(data, rate, np.random.default_rng(seed))
+        sure = labelling(data, said, 1.0, setting, seed)
+        unsure = labelling(data, said, 1 - rate, setting, seed)
+        many = int(rate * setting[1])  # as many as one may expect to be wrong
+        row = [accuracy(learner, data) for learner in (right, sure, unsure)]
+        row += [found(learner, data) for learner in (sure, unsure)]
+        rows.append(row + [looked_at_again(learner, data, many) for learner in (sure, unsure)])
+    return rows
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engine", default="auto")
+    parser.add_argument("--strategy", default="tsa")
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
     parser.add_argument("--trials", type=int, default=TRIALS)
     options = parser.parse_args()
     table = Table(
         "graph", "wrong", "all right", "sure", "confidence", "found: sure", "confidence", "again: sure", "confidence",
-        title=f"after {QUESTIONS} answers, {options.trials} trials; mean (standard error)",
+        title=f"{options.strategy}, {options.questions} answers, {options.trials} trials: mean (standard error)",
     )  # fmt: skip
     for load in (digits, cora, citeseer):
         try:
@@ -74,11 +82,14 @@ def main():
         except FileError as error:
             print(error)
             continue
-        for rate in RATES:
-            numbers = np.array([trial(data, rate, options.engine, seed) for seed in range(options.trials)])
-            means, errors = numbers.mean(axis=0), numbers.std(axis=0, ddof=1) / np.sqrt(len(numbers))
-            cells = (f"{m:.3f} ({e:.3f})" for m, e in zip(means, errors, strict=True))
+        field = make_field(data.graph, len(data.classes), strength(data.graph, "auto"))
+        setting = options.strategy, options.questions, field
+        numbers = np.array([trial(data, setting, seed) for seed in range(options.trials)])  # (trials, rates, columns)
+        means, errors = numbers.mean(axis=0), numbers.std(axis=0, ddof=1) / np.sqrt(len(numbers))
+        for rate, mean, error in zip(RATES, means, errors, strict=True):
+            cells = (f"{m:.3f} ({e:.3f})" for m, e in zip(mean, error, strict=True))
             table.add_row(data.name, f"{rate:.0%}", *cells)
+        print(f"{data.name}: done", flush=True)
     Console(width=140).print(table)
 
 

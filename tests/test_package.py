@@ -21,6 +21,12 @@ def test_importing_loads_nothing_heavy():
     assert loaded.strip() == "[]"
 
 
+def test_every_public_name_is_there_and_no_other():
+    assert all(getattr(fl, name) is not None and name in dir(fl) for name in fl.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'HarmonicRegressor'"):
+        _ = fl.HarmonicRegressor
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_code_blocks_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

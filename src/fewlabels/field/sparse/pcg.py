@@ -11,7 +11,7 @@ from fewlabels.field.sparse import blocks
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
 MOST_STEPS = 2000
-ROUNDING = 1000  # roundings of a node's diagonal: less than this beyond the sum of its edges is no answer
+ROUNDING = 1e-12  # of a node's diagonal: less than this beyond the sum of its edges is no answer
 COARSEST = 300  # nodes that are solved for by a dense inverse
 HEAVY = 4.0  # entries on all levels over those of the graph: beyond it a cycle costs too much
 DAMPING = 4 / 3  # over the largest eigenvalue of inv(D) A: the middle of the upper part of the spectrum
@@ -35,6 +35,8 @@ class Preconditioner(Protocol):
 class Jacobi:
     """The inverse of the diagonal, and the constant solved for by itself: with few labels it is what converges last.
 
+    The plain twin of `jacobi.solve`, which is what runs.
+
     inv(M) = inv(D) + 1 1' / (1'A1) over the free nodes; 1'A1 is their pull towards those held and unsure answers.
     """
 
@@ -43,15 +45,14 @@ class Jacobi:
 
     def __call__(self, R: Floats, system: System) -> Floats:
         Z: Floats = blocks.scaled(R, (1 / system.diagonal).astype(R.dtype))
-        pull = self.pull_of(system)
+        pull = self.pull(system)
         if pull > 0:
             Z += (R.sum(axis=0, dtype=float) / pull).astype(R.dtype)
             Z[system.held] = 0
         return Z
 
-    def pull_of(self, system: System) -> float:
-        single = system.diagonal.astype(np.float32, copy=False)  # so that it is the same state in either precision
-        state = hash(system.held.tobytes()), float(single.sum(dtype=float))
+    def pull(self, system: System) -> float:
+        state = hash(system.held.tobytes()), float(system.diagonal.sum())
         if self._pull is None or self._pull[0] != state:
             free = np.repeat(~system.held, np.diff(system.indptr))
             towards = float(system.weights[free & system.held[system.indices]].sum())
@@ -63,8 +64,7 @@ def unsure_ties(system: System) -> Floats:
     """(n,) weight of the unsure answers of every free node: what its diagonal has beyond its edges."""
     rows = np.repeat(np.arange(len(system.held)), np.diff(system.indptr))
     beyond = system.diagonal - np.bincount(rows, system.weights, len(system.held))
-    rounding = ROUNDING * np.finfo(system.diagonal.dtype).eps
-    return np.where(~system.held & (beyond > rounding * system.diagonal), beyond, 0.0)
+    return np.where(~system.held & (beyond > ROUNDING * system.diagonal), beyond, 0.0)
 
 
 class Level(NamedTuple):

@@ -1,0 +1,1 @@
+"""fewlabels inside other packages: what they know, in their own words."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from fewlabels.answers import Said
 from fewlabels.field import Field
-from fewlabels.field.placement import leaning
-from fewlabels.kernels.reference import Floats, Ints, answer
+from fewlabels.kernels.reference import Floats, Ints, answer, leaning
 from fewlabels.kernels.reference import two_step_marginals as chances_of
 from fewlabels.marginals import largest
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewlabels.asking import at_nodes
+from fewlabels.batch import at_nodes
 from fewlabels.field import Field
 from fewlabels.kernels.reference import Floats, Ints
 from fewlabels.marginals import largest, two_step_marginals

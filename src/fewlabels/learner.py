@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels import answers, asking, journal, saving
 from fewlabels.answers import Answer, Answers, Said
-from fewlabels.asking import at_nodes
+from fewlabels.batch import at_nodes, in_turn
+from fewlabels.by_node import PREFIX, ByNode
 from fewlabels.checks import is_whole
 from fewlabels.doubts import Doubt, contradicted
 from fewlabels.errors import LabelError, QueryError
@@ -25,6 +26,9 @@ from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.settings import as_array, checked_classes, seed_of, strength
 from fewlabels.strategies import Strategy, cost_of, make_strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ActiveLearner:
@@ -176,7 +180,14 @@ class ActiveLearner:
         others = [node for node in {self.graph.position(node) for node in without} if self._askable(node)]
         asking.require_left(wanted, self.graph.n_nodes, len(self._answers), len(self._skipped), len(others))
         rng = self._rng(len(self._events))
-        chosen = asking.batch(self._field, self._strategy, self.costs(), wanted, others, rng, self._tell)
+
+        def choose(cost: Floats) -> int:
+            cost[others] = np.nan
+            node = asking.pick(cost, rng)
+            self._tell(node, float(cost[node]))
+            return node
+
+        chosen = in_turn(self._strategy, self._field, wanted, choose, first=self.costs())
         names = [self.graph.names[node] for node in chosen]
         return names[0] if k is None else names
 
@@ -253,6 +264,18 @@ class ActiveLearner:
         """The share of nodes expected to be predicted wrongly: the zero-one risk of the TSA marginals."""
         return expected_error(self._field)
 
+    def to_frame(self) -> pd.DataFrame:
+        """What is known of every node, a row each, indexed by node (see `by_node.ByNode`)."""
+        return self._by_node().frame()
+
+    def to_networkx(self, g: Any, prefix: str = PREFIX) -> None:
+        """Put what is known of its nodes onto a networkx graph of your own, as node attributes."""
+        self._by_node().onto_networkx(g, prefix)
+
+    def to_igraph(self, g: Any, prefix: str = PREFIX, name: str = "name") -> None:
+        """Put what is known of its vertices onto an igraph graph of your own, as vertex attributes."""
+        self._by_node().onto_igraph(g, prefix, name)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings and every answer, skip and forget as JSON lines; an earlier save is extended."""
         journal.write(path, self._settings, self._events)
@@ -277,6 +300,11 @@ class ActiveLearner:
 
     def __repr__(self) -> str:
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled)"
+
+    def _by_node(self) -> ByNode:
+        return ByNode(
+            self.graph, self.classes, self.labelled, self.predict(), self.predict_proba(), self.unreached, self.skipped
+        )
 
     def _rng(self, n_events: int) -> np.random.Generator:
         """Draws the question that follows this many events."""

@@ -1,1 +1,1 @@
-"""fewlabels inside other packages: what they know, in their own words."""
+"""fewlabels in other packages, and other packages in fewlabels."""

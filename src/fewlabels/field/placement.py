@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fewlabels.errors import GraphError
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Flags, Floats, Ints, answer
+from fewlabels.kernels.reference import Flags, Floats, Ints, answer, leaning
 
 SPAN = 1e13  # largest over smallest weight: beyond it float64 cannot hold a node's strong and weak ties at once
 RANGE = (1e-50, 1e50)  # beta times a weight
@@ -138,12 +138,6 @@ class Placement(Known):
         """(n,) the node's weights, in the order of places."""
         ties: Floats = self.weights[[node], :].toarray().ravel()[self._order]
         return ties
-
-
-def leaning(attached: Floats) -> tuple[Floats, Floats]:
-    """(n,) weight of a node's unsure answers, and (n, C) the same with the signs they have in each class's column."""
-    total = attached.sum(axis=1)
-    return total, 2 * attached - total[:, None]
 
 
 def _scaled(graph: Graph, beta: float) -> sparse.csr_array:

@@ -108,6 +108,12 @@ def answer(c: int, C: int) -> Floats:
     return np.where(np.arange(C) == c, 1.0, -1.0)
 
 
+def leaning(attached: Floats) -> tuple[Floats, Floats]:
+    """(n,) weight of a node's unsure answers, and (n, C) the same with the signs they have in each class's column."""
+    total = attached.sum(axis=1)
+    return total, 2 * attached - total[:, None]
+
+
 def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
     """Node q is known to be of class c: change G, h and island in place; row and column q of G become zero."""
     r, _ = respond(G, island, q)

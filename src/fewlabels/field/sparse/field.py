@@ -12,7 +12,7 @@ from scipy import sparse
 from fewlabels import memory
 from fewlabels.errors import FewlabelsError
 from fewlabels.field.at_once import AtOnce
-from fewlabels.field.placement import _scaled, leaning
+from fewlabels.field.placement import _scaled
 from fewlabels.field.question import Question
 from fewlabels.field.sparse import costs, near, unsure
 from fewlabels.field.sparse.diagonal import variances
@@ -21,7 +21,7 @@ from fewlabels.field.sparse.pcg import System, unit_columns
 from fewlabels.field.sparse.sizes import TIGHT, sizes
 from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats, Ints, answer
+from fewlabels.kernels.reference import Floats, Ints, answer, leaning
 
 MANY = 64  # answers at once from which everything is worked out afresh
 PROBES = 64  # of VOpt's sums of squares: 18% of noise, before the pool is scored in full

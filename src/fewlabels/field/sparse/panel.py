@@ -29,6 +29,12 @@ class Block:
         blocks.rank_one(self.X, column, -self.X[q] / column[q])
         self.X[q] = 0
 
+    def shift(self, q: int, share: Floats, kept: float) -> None:
+        """What is said of q changes: G' = G + share share' G_qq (kept - 1), share (n,) being G_q / G_qq."""
+        at_q = self.X[q].copy()
+        blocks.rank_one(self.X, share, at_q * (kept - 1))
+        self.X[q] = at_q * kept
+
     def move(self, q: int, column: Floats, members: Flags) -> None:
         """The first label of a component, at q: G' = G - G_q 1' - 1 G_q' + G_qq 11' over its members."""
         one = members.astype(float)

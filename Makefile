@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+WHEEL := build/wheel
 
-.PHONY: install demo test lint docs bench check-questions reproduce pictures clean
+.PHONY: install demo test lint docs check-package test-oldest test-newest bench check-questions reproduce pictures clean
 
 install: $(INSTALLED)
 
@@ -17,9 +18,43 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)
 	$(BIN)/fewlabels demo
 
+# The tests import what people install: the wheel, made from the sdist, not src. (pytest alone tests src.)
 # Two tests at a time; Numba's idle threads sleep, so that they do not keep each other from the cores.
-test: lint
-	OMP_WAIT_POLICY=passive $(BIN)/pytest -n 2 --dist loadfile
+PYTEST = PYTHONPATH=$(CURDIR)/$(WHEEL) FEWLABELS_TESTED=$(CURDIR)/$(WHEEL) OMP_WAIT_POLICY=passive \
+	$(1)/python -m pytest -n 2 --dist loadfile $(WHEEL)/fewlabels tests
+
+test: lint $(WHEEL)
+	$(call PYTEST,$(BIN))
+
+FILES = $(shell find $(1) -type f -not -path '*/__pycache__/*')
+
+dist: $(INSTALLED) README.md LICENSE $(call FILES,src tests docs benchmarks $(wildcard examples))
+	rm -rf $@
+	$(BIN)/python -m build --no-isolation > /dev/null
+
+# Laid out anew only when the code has changed: Numba keeps its compiled kernels there.
+$(WHEEL): pyproject.toml $(call FILES,src) | dist
+	rm -rf $@
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ dist/*.whl
+
+# As a user has it: the wheel and what it needs, nothing else, in a fresh venv; then the sdist in its place.
+check-package: dist
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/clean
+	$(BIN)/uv pip install --quiet --python build/clean dist/*.whl
+	build/clean/bin/python tests/smoke.py
+	$(BIN)/mypy --config-file= --strict --python-executable build/clean/bin/python tests/typed_program.py
+	$(BIN)/uv pip install --quiet --python build/clean --no-deps --reinstall dist/*.tar.gz
+	build/clean/bin/fewlabels --version
+
+# Minutes: the same tests with the oldest versions that pyproject.toml allows, or the newest; make test-newest PYTHON=python3.13.
+test-oldest: RESOLUTION := lowest-direct
+test-newest: RESOLUTION := highest
+test-oldest test-newest: $(WHEEL)
+	$(BIN)/uv pip compile --quiet --no-header --python $(PYTHON) --resolution $(RESOLUTION) pyproject.toml \
+		--extra cholesky --extra cluster --extra large --output-file build/$@.txt > /dev/null
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/$@
+	$(BIN)/uv pip install --quiet --python build/$@ --requirements build/$@.txt --group dev
+	$(call PYTEST,build/$@/bin)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -53,4 +88,4 @@ pictures: $(INSTALLED)
 	$(BIN)/python docs/figures/examples.py
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots docs/_build
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .screenshots docs/_build

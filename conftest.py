@@ -3,5 +3,5 @@
 from importlib.util import find_spec
 
 collect_ignore_glob = (
-    [] if find_spec("torch") and find_spec("triton") else ["src/fewlabels/*/gpu*.py", "src/fewlabels/*/triton*.py"]
+    [] if find_spec("torch") and find_spec("triton") else ["*/fewlabels/*/gpu*.py", "*/fewlabels/*/triton*.py"]
 )

@@ -157,8 +157,11 @@ def power(n, rng, classes=8, mean_degree=8, mixing=0.15):
     return Made(W, labels)
 
 
-def sbm(n, rng, classes=4, mean_degree=20, mixing=0.1):
-    """Stochastic blocks: edges between random nodes, most of them of the same class."""
+def sbm(n, rng, classes=4, mean_degree=20, mixing=0.001):
+    """Stochastic blocks: edges between random nodes, nearly all of them of the same class.
+
+    A walk must be likely to meet one of 60 labels before it leaves its block, or no few labels tell the classes.
+    """
     labels = rng.integers(classes, size=n)
     edges = n * mean_degree // 2
     source, target = rng.integers(n, size=edges), rng.integers(n, size=edges)

@@ -1,4 +1,5 @@
-"""Judge the questions that `scale.py ask` wrote down by a dense G in float64, on a graphics card.
+"""Judge the questions that `scale.py ask` wrote down by a dense G on a graphics card: in float64, beyond 50,000 nodes
+in float32.
 
     python benchmarks/scale_judge.py asked/*.npz
 
@@ -27,31 +28,54 @@ def accuracy(field, labels):
     return float((predicted == labels).mean())
 
 
+def fields(graph, n_classes, beta):
+    """Dense fields without labels, one after another: copies of the first where two fit, else each made afresh."""
+    small = graph.n_nodes <= 50_000
+    kind = torch.float64 if small else torch.float32
+    start = GpuField(graph, n_classes, beta, kind) if small else None
+    while True:
+        yield start.copy() if small else GpuField(graph, n_classes, beta, kind)
+        torch.cuda.empty_cache()
+
+
+def by_itself(field, first, questions, labels, rng):
+    """The accuracy that the dense engine reaches by its own questions."""
+    node = first
+    for _ in range(questions):
+        field.observe(node, int(labels[node]))
+        node = lowest(two_step_lookahead(field), field.unlabelled, rng)
+    field.observe(node, int(labels[node]))
+    return accuracy(field, labels)
+
+
+def along(field, order, labels):
+    """(same, loss) at each of these questions, and the accuracy after all of them."""
+    found = []
+    for answered, asked in pairwise(order):
+        field.observe(int(answered), int(labels[answered]))
+        cost = two_step_lookahead(field)
+        chosen = cost[field.unlabelled == asked][0]
+        loss = (chosen - cost.min()) / max(expected_error(field) - cost.min(), 1e-12)
+        found.append((asked in tied(cost, field.unlabelled), loss))
+    field.observe(int(order[-1]), int(labels[order[-1]]))
+    return found, accuracy(field, labels)
+
+
 def judged(path):
     data = np.load(path)
     labels, n = data["labels"], len(data["labels"])
     W = sparse.coo_array((data["w"], (data["i"], data["j"])), shape=(n, n))
-    start = GpuField(Graph(sparse.csr_array(W + W.T)), int(labels.max()) + 1, float(data["beta"]), torch.float64)
-    same, losses, scores = [], [], []
+    fresh = fields(Graph(sparse.csr_array(W + W.T)), int(labels.max()) + 1, float(data["beta"]))
+    found, scores = [], []
     for seed, order in enumerate(data["orders"]):
-        judge, rival = start.copy(), start.copy()
-        rng = np.random.default_rng(seed)
-        node = int(order[0])
-        for _ in order[1:]:
-            rival.observe(node, int(labels[node]))
-            node = lowest(two_step_lookahead(rival), rival.unlabelled, rng)
-        rival.observe(node, int(labels[node]))
-        for answered, asked in pairwise(order):
-            judge.observe(int(answered), int(labels[answered]))
-            cost = two_step_lookahead(judge)
-            chosen = cost[judge.unlabelled == asked][0]
-            same.append(asked in tied(cost, judge.unlabelled))
-            losses.append((chosen - cost.min()) / max(expected_error(judge) - cost.min(), 1e-12))
-        judge.observe(int(order[-1]), int(labels[order[-1]]))
-        scores.append((accuracy(judge, labels), accuracy(rival, labels)))
+        told, ours = along(next(fresh), order, labels)
+        found += told
+        dense = by_itself(next(fresh), int(order[0]), len(order) - 1, labels, np.random.default_rng(seed))
+        scores.append((ours, dense))
+    same, loss = np.array(found, dtype=float).T
     ours, dense = np.mean(scores, axis=0)
     print(
-        f"| {Path(path).stem} | {n:,} | {np.mean(same):.2f} | {np.mean(losses):.4f} | {np.max(losses):.3f} | "
+        f"| {Path(path).stem} | {n:,} | {same.mean():.2f} | {loss.mean():.4f} | {loss.max():.3f} | "
         f"{float(data['pool']):.0f} | {ours:.3f} | {dense:.3f} |",
         flush=True,
     )

@@ -6,6 +6,7 @@ import sys
 from contextlib import contextmanager
 
 import httpx
+import networkx as nx
 import pandas as pd
 import pytest
 from scipy import sparse
@@ -51,6 +52,17 @@ def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "5 nodes, 4 edges, 2 labelled" in done.stdout
     assert pd.read_csv(tmp_path / "p.csv", index_col="node").loc[[0, 1, 3], "label"].tolist() == ["cat", "cat", "dog"]
+
+
+def test_suggest_takes_graphml_whose_lone_nodes_stay(tmp_path):
+    g = nx.path_graph(["ann b.", "bob", "cid"])
+    g.add_node("zoé")
+    nx.write_graphml_xml(g, tmp_path / "g.graphml")
+    (tmp_path / "labels.csv").write_text("node,label\nann b.,cat\ncid,dog\n", encoding="utf-8")
+    done = run("suggest", "--edges", "g.graphml", "--labels", "labels.csv", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "4 nodes, 2 edges, 2 labelled" in done.stdout
+    assert pd.read_csv(tmp_path / "p.csv", index_col="node")["reached"].to_dict()["zoé"] is False
 
 
 def test_suggest_prints_any_node_name_whole_and_as_it_is(tmp_path):
@@ -229,6 +241,25 @@ class TestLabel:
             assert httpx.get(f"{at}/api/standing").status_code == 401
             headers = {"authorization": "Bearer let-me-in-please"}
             assert httpx.get(f"{at}/api/standing", headers=headers).status_code == 200
+
+    def test_host_and_token_may_be_variables_and_a_service_manager_ends_it_well(self, table, monkeypatch):
+        monkeypatch.setenv("FEWLABELS_HOST", "0.0.0.0")
+        monkeypatch.setenv("FEWLABELS_TOKEN", "from-the-environment")
+        with self.page("label", "things.csv", "--text", "review", "--classes", "yes,no", cwd=table) as (
+            process,
+            url,
+            said,
+        ):
+            assert url.endswith("/?token=from-the-environment")
+            at = f"http://127.0.0.1:{url.split(':')[2].split('/')[0]}/api/answers"
+            body = {"who": "ann", "item": 5, "label": "no", "key": "a-key-of-its-own"}
+            assert httpx.post(at, json=body).status_code == 401
+            headers = {"authorization": "Bearer from-the-environment"}
+            assert httpx.post(at, json=body, headers=headers).status_code == 200
+            process.terminate()
+            process.wait(30)
+        assert process.returncode == 0
+        assert "Stopped. 2 labels are in" in said[-1]
 
     def test_nothing_to_label_gets_a_sentence(self, tmp_path):
         done = run("label", cwd=tmp_path)

@@ -112,15 +112,16 @@ def _read_json_lines(path: Path) -> pd.DataFrame:
         except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"line {number}: {error}") from None
         if not isinstance(row, dict):
-            raise ValueError(f'line {number} is {_json_text(row)[:40]!r}, not an object such as {{"name": "a"}}')
-        rows.append({_json_text(key): _json_text(value) for key, value in row.items()})
+            raise ValueError(f'line {number} is {json_text(row)[:40]!r}, not an object such as {{"name": "a"}}')
+        rows.append({json_text(key): json_text(value) for key, value in row.items()})
     if not rows:
         raise pd.errors.EmptyDataError
     columns = dict.fromkeys(key for row in rows for key in row)
     return pd.DataFrame({key: [row.get(key, "") for row in rows] for key in columns}, dtype=str)
 
 
-def _json_text(value: object) -> str:
+def json_text(value: object) -> str:
+    """A value of JSON as a cell: text as it is, nothing as "", the rest as JSON."""
     if value is None or value != value:
         return ""
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Edges of a graph read from a file, a chunk at a time: CSV, TSV, Parquet, JSON lines, or a matrix in an .npz file."""
+"""The graph in a file, by its ending: a table of edges, read a chunk at a time, a matrix (.npz), or GraphML."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fewlabels.adjacency import read_adjacency
-from fewlabels.cells import csv_options, kind_of, read_table, refuse_ragged, require_columns, sentences_for, texts
+from fewlabels.cells import (
+    KINDS,
+    csv_options,
+    kind_of,
+    read_table,
+    refuse_ragged,
+    require_columns,
+    sentences_for,
+    texts,
+)
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.memory import require
@@ -20,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+WHOLE = {".npz": Graph.from_npz, ".graphml": Graph.from_graphml}  # files that hold more than a list of edges
 ENDS = ["source", "target"]
 WEIGHT = "weight"
 ROWS = 2**19  # rows of a chunk
@@ -32,11 +41,16 @@ LESS = "Leave out edges, or use a machine with more memory."
 def read_edges(path: str | os.PathLike[str]) -> Graph:
     """A graph from a table of edges: columns source, target and perhaps weight; nodes keep their names, as text.
 
-    An .npz file of SciPy's holds the whole matrix instead; its nodes are numbered.
+    An .npz file of SciPy's holds the whole matrix instead, nodes by number; a .graphml file holds nodes and edges.
     """
     path = Path(path)
-    if path.suffix.lower() == ".npz":
-        return read_adjacency(path)
+    if path.suffix.lower() in WHOLE:
+        return WHOLE[path.suffix.lower()](path)
+    if path.suffix.lower() not in KINDS:
+        raise FileError(
+            f"{path} ends in {path.suffix!r}: give a .csv, .tsv, .jsonl or .parquet file of edges, or a whole graph as "
+            ".npz or .graphml."
+        )
     kind_of(path)
     ends = [_End(name) for name in ENDS]
     weights = _Weights()

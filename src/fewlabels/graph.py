@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from collections.abc import Hashable, Sequence
+import os
+from collections.abc import Hashable, Iterable, Sequence
 from numbers import Number
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from fewlabels.adjacency import read_matrix, write_matrix
 from fewlabels.checks import is_whole
-from fewlabels.errors import GraphError, NodeError, nearest
+from fewlabels.edge_list import (
+    WEIGHT,
+    EdgeList,
+    edges_of_igraph,
+    edges_of_networkx,
+    edges_of_pandas,
+    edges_of_pyg,
+    frame_of,
+    networkx_of,
+)
+from fewlabels.errors import FileError, GraphError, NodeError, nearest
+from fewlabels.graphml import edges_of_graphml
 from fewlabels.neighbors import WEIGHTS, nearest_points, ties
 from fewlabels.weights import real_numbers, refuse_bad, weights_of_edges, weights_of_matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_NODES = 2**31 - 1
 DIGESTED = 2**20  # entries at a time
@@ -114,16 +131,84 @@ class Graph:
         return graph
 
     @classmethod
-    def from_networkx(cls, g: Any, weight: str = "weight") -> Graph:
+    def from_networkx(cls, g: Any, weight: str | None = WEIGHT) -> Graph:
         """A networkx graph with its node names; an edge without the attribute weighs 1, parallel edges are summed."""
-        if g.is_directed():
-            raise GraphError("the networkx graph is directed: call g.to_undirected() first.")
-        names = list(g.nodes)
-        position = {name: k for k, name in enumerate(names)}
-        edges = [(position[a], position[b], value) for a, b, value in g.edges(data=weight, default=1)]
-        i, j, w = zip(*edges, strict=True) if edges else ((), (), ())
-        low, high = np.minimum(i, j), np.maximum(i, j)  # networkx lists either direction; parallel edges must meet
-        return cls.from_edges(low.astype(int), high.astype(int), w, n_nodes=len(names), names=names)
+        return cls._of(edges_of_networkx(g, weight))
+
+    @classmethod
+    def from_igraph(cls, g: Any, weight: str | None = WEIGHT, name: str | None = "name") -> Graph:
+        """An igraph graph; where its vertices have the attribute `name`, they are called so.
+
+        An edge without the attribute `weight` weighs 1; parallel edges are summed.
+        """
+        return cls._of(edges_of_igraph(g, weight, name))
+
+    @classmethod
+    def from_pyg(cls, data: Any, weight: str | None = None) -> Graph:
+        """The graph of a PyTorch Geometric `Data` object: its `edge_index`, folded as `from_edges` does.
+
+        Weights are the attribute named; without a name `edge_weight`, or `edge_attr` where that is one number an edge
+        (more of them are features of the edge, not its weight), or else 1.
+        """
+        return cls._of(edges_of_pyg(data, weight))
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: pd.DataFrame,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = WEIGHT,
+        *,
+        nodes: Iterable[Hashable] | None = None,
+    ) -> Graph:
+        """A frame with a row for every edge; without a column called weight each weighs 1.
+
+        Nodes are called as in the frame, and come in the order of the sources, then of the targets; `nodes` lists all
+        of them in another order, those without an edge as well. Rows are folded as `from_edges` does.
+        """
+        return cls._of(edges_of_pandas(frame, source, target, weight, nodes))
+
+    @classmethod
+    def from_graphml(
+        cls, path: str | os.PathLike[str], weight: str | None = WEIGHT, *, name: str | None = None
+    ) -> Graph:
+        """The graph in a GraphML file, read without networkx; nodes are called by their id, or by an attribute.
+
+        An edge without the attribute `weight` weighs 1. Parallel edges are summed; in a directed graph both directions
+        of an edge are one, as in `from_edges`.
+        """
+        try:
+            return cls._of(edges_of_graphml(Path(path), weight, name))
+        except GraphError as error:
+            raise FileError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_npz(cls, path: str | os.PathLike[str]) -> Graph:
+        """The graph whose weights are the matrix in an .npz file of SciPy's, with names where `to_npz` put them."""
+        weights, names = read_matrix(Path(path))
+        try:
+            return cls(weights, names=names)
+        except GraphError as error:
+            raise FileError(f"{path}: {error}") from None
+
+    @classmethod
+    def _of(cls, edges: EdgeList) -> Graph:
+        if edges.n_nodes == 0:
+            raise GraphError("the graph has no nodes: give one with at least one.")
+        return cls.from_edges(edges.source, edges.target, edges.weight, edges.n_nodes, names=edges.names)
+
+    def to_npz(self, path: str | os.PathLike[str]) -> None:
+        """Write the weights for `scipy.sparse.load_npz`, and the names beside them for `from_npz`."""
+        write_matrix(Path(path), self.weights, None if self._position is None else self.names)
+
+    def to_networkx(self) -> Any:
+        """A networkx graph with the same nodes, and the attribute weight on every edge."""
+        return networkx_of(self.weights, self.names)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame with a row for every edge: source, target and weight. Nodes without an edge are not in it."""
+        return frame_of(self.weights, self.names)
 
     @property
     def n_nodes(self) -> int:

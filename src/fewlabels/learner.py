@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels import journal
+from fewlabels.batch import at_nodes, in_turn
+from fewlabels.by_node import PREFIX, ByNode
 from fewlabels.checks import is_whole
 from fewlabels.errors import FileError, LabelError, QueryError, nearest
 from fewlabels.field import Engine, Field, make_field
@@ -22,6 +24,9 @@ from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.settings import as_array, checked_classes, listed, seed_of, strength
 from fewlabels.strategies import Strategy, cost_of, lowest, make_strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ActiveLearner:
@@ -174,23 +179,15 @@ class ActiveLearner:
                 "Ask for fewer, or forget one."
             )
         rng = self._rng(len(self._events))
-        chosen: list[int] = []
-        supposed: list[int] = []  # nodes of the batch that the field takes as answered for now
-        try:
-            while True:
-                cost = self._at_nodes(cost_of(self._strategy, self._field)) if chosen else self.costs()
-                cost[others] = np.nan
-                chosen.append(self._lowest(cost, rng))
-                self._tell(chosen[-1], float(cost[chosen[-1]]))
-                if len(chosen) == wanted:
-                    break
-                place = int(np.flatnonzero(self._field.unlabelled == chosen[-1])[0])
-                guess = largest(two_step_marginals(self._field)[[place]])[0]
-                self._field.observe(chosen[-1], int(guess))
-                supposed.append(chosen[-1])
-        finally:
-            for node in reversed(supposed):
-                self._field.forget(node)
+        shut = [*others, *self._skipped]
+
+        def choose(cost: Floats) -> int:
+            cost[shut] = np.nan
+            node = self._lowest(cost, rng)
+            self._tell(node, float(cost[node]))
+            return node
+
+        chosen = in_turn(self._strategy, self._field, wanted, choose, first=self.costs())
         names = [self.graph.names[node] for node in chosen]
         return names[0] if k is None else names
 
@@ -255,6 +252,18 @@ class ActiveLearner:
         """The share of nodes expected to be predicted wrongly: the zero-one risk of the TSA marginals."""
         return expected_error(self._field)
 
+    def to_frame(self) -> pd.DataFrame:
+        """What is known of every node, a row each, indexed by node (see `by_node.ByNode`)."""
+        return self._by_node().frame()
+
+    def to_networkx(self, g: Any, prefix: str = PREFIX) -> None:
+        """Put what is known of its nodes onto a networkx graph of your own, as node attributes."""
+        self._by_node().onto_networkx(g, prefix)
+
+    def to_igraph(self, g: Any, prefix: str = PREFIX, name: str = "name") -> None:
+        """Put what is known of its vertices onto an igraph graph of your own, as vertex attributes."""
+        self._by_node().onto_igraph(g, prefix, name)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write settings and every answer, skip and forget as JSON lines; an earlier save is extended."""
         journal.write(path, self._settings, self._events)
@@ -309,6 +318,11 @@ class ActiveLearner:
     def __repr__(self) -> str:
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._labels)} labelled)"
 
+    def _by_node(self) -> ByNode:
+        return ByNode(
+            self.graph, self.classes, self.labelled, self.predict(), self.predict_proba(), self.unreached, self.skipped
+        )
+
     def _rng(self, n_events: int) -> np.random.Generator:
         """Draws the question that follows this many events."""
         return np.random.default_rng([self._seed, n_events])
@@ -329,8 +343,7 @@ class ActiveLearner:
 
     def _at_nodes(self, values: Floats) -> Floats:
         """(n,) the field's values at their node numbers, NaN where labelled or skipped."""
-        everywhere = np.full(self.graph.n_nodes, np.nan)
-        everywhere[self._field.unlabelled] = values
+        everywhere = at_nodes(self._field, values)
         everywhere[list(self._skipped)] = np.nan
         return everywhere
 

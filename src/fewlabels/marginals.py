@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fewlabels.field import Field
-from fewlabels.kernels import junction_tree, reference
-from fewlabels.kernels.elimination import Tree
-from fewlabels.kernels.elimination import junction_tree as tree_of
+from fewlabels.kernels import reference
 from fewlabels.kernels.reference import Floats, Ints, answer
+
+if TYPE_CHECKING:
+    from fewlabels.kernels.elimination import Tree
 
 TIE = 1e-9  # values this close are equal but for rounding
 
@@ -25,6 +28,8 @@ def harmonic_marginals(field: Field) -> Floats:
 
 def exact_marginals(field: Field) -> Floats:
     """(u, C) marginals of the binary Markov random field, one-vs-rest, normalised; for graphs of small treewidth."""
+    from fewlabels.kernels import junction_tree  # loads SciPy
+
     return junction_tree.exact_marginals(*markov_field(field))
 
 
@@ -34,6 +39,8 @@ def markov_field(field: Field) -> tuple[Tree, Floats]:
     A label turns each of its edges into log odds of 2 beta w at the other end, towards +1 in the column of its class
     and towards -1 in the others.
     """
+    from fewlabels.kernels.elimination import junction_tree as tree_of  # loads SciPy
+
     rows = field.weights[field.unlabelled]
     known = np.flatnonzero(field.label >= 0)
     signs = np.array([answer(c, field.n_classes) for c in range(field.n_classes)])  # (C, C)

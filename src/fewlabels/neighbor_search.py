@@ -49,6 +49,12 @@ def find_neighbors(X: Any, k: int, method: str = "auto") -> Neighbors:
     return _approximate(X, k)
 
 
+def neighbors_among(points: Any, X: Any, k: int) -> Neighbors:
+    """The k nearest of X (n, d) to each of other points (m, d), found exactly."""
+    distance, index = _finder(X, k).kneighbors(points)
+    return Neighbors(index, distance, 1.0)
+
+
 def exact_is_quick(n: int, d: int, is_sparse: bool) -> bool:
     """Whether exact search of n points in d dimensions takes no longer than the approximate one."""
     return n <= MANY or (not is_sparse and (d <= TREE or n * n * (d + 64) <= PAIRS))

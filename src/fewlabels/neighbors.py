@@ -38,21 +38,27 @@ def nearest_points(X: Any, n_neighbors: int, metric: str, method: str = "auto") 
 def ties(found: Neighbors, weight: str) -> sparse.csr_array:
     """Symmetric weights between neighbours; two points are tied if either lists the other.
 
-    A point ties each of its neighbours with exp(-(d / s)^2), s the distance to its own k-th neighbour, and the larger
-    of the two directions counts. So every tie lies between exp(-1) and 1: an outlier keeps its ties, and duplicate
-    points (s = 0, d = 0) are tied with weight 1.
+    The larger of the two directions counts: an outlier keeps its ties.
     """
-    if weight not in WEIGHTS:
-        raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
-    distance = found.distance
-    n, k = distance.shape
-    tie = np.ones_like(distance)
-    if weight == "gaussian":
-        scale = np.where(distance[:, -1:] > 0, distance[:, -1:], 1.0)
-        tie = np.exp(-((distance / scale) ** 2))
+    tie = strengths(found.distance, weight)
+    n, k = tie.shape
     start = np.arange(0, n * k + 1, k)
     directed = sparse.csr_array((tie.ravel(), found.index.ravel(), start), shape=(n, n))
     return sparse.csr_array(directed.maximum(directed.T))
+
+
+def strengths(distance: NDArray[np.float64], weight: str) -> NDArray[np.float64]:
+    """(m, k) how strongly each point is tied to its k neighbours, nearest first, by the distances to them.
+
+    It is exp(-(d / s)^2), s the distance to the point's own k-th neighbour. So every tie lies between exp(-1) and 1,
+    and duplicate points (s = 0, d = 0) are tied with weight 1.
+    """
+    if weight not in WEIGHTS:
+        raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
+    if weight == "binary":
+        return np.ones_like(distance)
+    scale = np.where(distance[:, -1:] > 0, distance[:, -1:], 1.0)
+    return np.exp(-((distance / scale) ** 2))
 
 
 def among(nodes: NDArray[np.int64], ties: sparse.csr_array, n: int) -> sparse.csr_array:

@@ -10,7 +10,7 @@ from fewlabels import memory
 from fewlabels.errors import FewlabelsError, MemoryNeededError, SettingError
 from fewlabels.field import make_field
 from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField, diagonal, lookahead, lookahead_reference, racing
+from fewlabels.field.sparse import SparseField, diagonal, jacobi, lookahead, lookahead_reference, near, racing, sizes
 from fewlabels.field.sparse.costs import present
 from fewlabels.field.sparse.factor import Factor, SuperLU
 from fewlabels.field.sparse.pcg import Aggregates, Jacobi, System, matrix_of, solve
@@ -18,6 +18,7 @@ from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
 from fewlabels.kernels import reference
 from fewlabels.learner import ActiveLearner
+from fewlabels.risk import expected_error
 
 SOLVERS = ["superlu", "cholespy", "amg", "plain", "jacobi"]
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
@@ -177,6 +178,56 @@ def test_the_lowest_cost_is_that_of_a_finalist_and_exact(solver, name):
         np.testing.assert_array_equal(found, getattr(ours.kernels, name)(*ours.state, n))
 
 
+@pytest.mark.parametrize("solver", ["superlu", "plain", "jacobi"])
+def test_columns_in_float32_leave_h_exact_and_gains_within_a_hundredth(solver, monkeypatch):
+    monkeypatch.setattr(sizes, "SMALL", 50)  # a graph of 400 nodes is a large one
+    rng = np.random.default_rng(4)
+    n = 400
+    graph = Graph(in_pieces([n - 30, 20, 9, 1], rng))
+    ours, dense = SparseField(graph, 3, 0.5, solver, pool=20, sample=64), DenseField(graph, 3, 0.5)
+    assert ours.panel.X.dtype == np.float32
+    labels = random_labels(n, 8, 3, rng)
+    for node, c in labels.items():
+        for field in (ours, dense):
+            field.observe(node, c)
+        found = ours.kernels.two_step_cost(*ours.state, n)
+        truth = reference.two_step_cost(*dense.state, n)[np.argsort(dense.unlabelled)]
+        asked, now = int(np.argmin(found)), expected_error(dense)
+        assert ours.question.node == ours.unlabelled[asked]
+        assert abs(found[asked] - truth[asked]) < 0.01 * max(now - truth.min(), 1e-3)
+    for node in list(labels)[::2]:
+        for field in (ours, dense):
+            field.forget(node)
+    assert_same(ours, dense)
+
+
+@pytest.mark.parametrize("harmonic", [False, True])
+@pytest.mark.parametrize(("n", "C"), [(2, 3), (70, 2), (90, 7)])
+def test_the_gain_at_the_neighbours_is_that_of_their_columns(n, C, harmonic):
+    rng = np.random.default_rng(n + C)
+    graph = Graph(in_pieces([n - n // 4, n // 4] if n > 3 else [n], rng))
+    field = SparseField(graph, C, 2.0)
+    for node, c in random_labels(n, n // 5, min(C, 3), rng).items():
+        field.observe(node, c)
+    view, questions = present(field, harmonic), field.unlabelled
+    rows, weight, spread = near.packed(view), rng.random(n), rng.random(n)
+    some = np.flatnonzero(rng.random(n) < 0.4)
+    everyone, _ = near.near_gains(view, rows, near.beside(*field.edges, questions))
+    few = near.beside_some(*field.edges, some, weight[some], spread[some])
+    gain, variance = (np.zeros(n) for _ in range(2))
+    gain[few.questions], variance[few.questions] = near.near_gains(view, rows, few)
+    for i, q in enumerate(questions):
+        beside = graph.weights[[q]].indices
+        beside = beside[field.label[beside] < 0]
+        for nodes, w, v, found in (
+            (beside, np.ones(n), np.zeros(n), (everyone[i], 0.0)),
+            (np.intersect1d(beside, some), weight, spread, (gain[q], variance[q])),
+        ):
+            X, slots = field.columns(nodes), np.arange(len(nodes))
+            one = lookahead_reference.sampled_gains(view, X, slots, np.array([q]), nodes, w[nodes], v[nodes])
+            np.testing.assert_allclose(found, (one[0][0] - view.wrong[q], one[1][0]), rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("harmonic", [False, True])
 @pytest.mark.parametrize(("n", "s", "C"), [(1, 1, 2), (2, 1, 3), (65, 64, 2), (131, 65, 7)])
 def test_kernels_meet_their_plain_twins(n, s, C, harmonic):
@@ -222,6 +273,25 @@ def test_conjugate_gradients_meet_a_direct_solve(inverse, m):
     expected = spsolve(sparse.csc_matrix(matrix_of(system)), B).reshape(700, m)
     np.testing.assert_allclose(X, expected, atol=1e-8 * np.abs(expected).max())
     assert 0 < steps < 400
+
+
+@pytest.mark.parametrize("m", [1, 3, 16, 70])
+def test_fused_conjugate_gradients_are_the_plain_ones(m):
+    rng = np.random.default_rng(m)
+    W = in_pieces([650, 30, 1, 19], rng)
+    system = system_of(W, np.unique(Graph(W).components(), return_index=True)[1])
+    system.held[[5, 300]] = True
+    system.diagonal[system.diagonal == 0] = 1  # a node without edges
+    B = rng.standard_normal((700, m))
+    truth, steps = solve(system, B, Jacobi(), 1e-8)
+    X, fused = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-8)
+    np.testing.assert_allclose(X, truth, atol=1e-9 * np.abs(truth).max())
+    assert abs(fused - steps) <= 1
+    again, few = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-8, truth + 1e-7 * rng.standard_normal((700, m)))
+    np.testing.assert_allclose(again, truth, atol=1e-7 * np.abs(truth).max())
+    assert few < fused
+    single, _ = jacobi.solve(jacobi.scaled(system, np.float32), B, 1e-4)
+    np.testing.assert_allclose(single, truth, atol=2e-3 * np.abs(truth).max())
 
 
 def test_takahashi_gives_the_diagonal_of_the_inverse():

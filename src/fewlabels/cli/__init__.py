@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fewlabels import __version__
-from fewlabels.cli import page, pipeline, research
+from fewlabels.cli import labelstudio, page, pipeline, research
 from fewlabels.errors import FewlabelsError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
@@ -21,12 +21,13 @@ for command in (
     research.bench,
 ):
     app.command()(command)
+app.add_typer(labelstudio.app, name="label-studio")
 
 
 def main() -> None:
     """Run the command; what is wrong with the input is said in a sentence, with exit code 2."""
     try:
-        app()
+        app(prog_name="fewlabels")  # also as python -m fewlabels
     except FewlabelsError as error:
         print(f"fewlabels: {error}", file=sys.stderr)
         sys.exit(2)

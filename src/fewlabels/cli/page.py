@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewlabels.cli.common import MENU, Seed, console, listed
-from fewlabels.errors import SettingError
+from fewlabels.cli.common import Seed, StrategyName, console, listed
+from fewlabels.cli.given import Choices, Config, Given, take_annotations
 
 if TYPE_CHECKING:
     from fewlabels.items import Items
+    from fewlabels.session import Session
 
 Port = Annotated[
-    int | None, typer.Option(help="Port of the page; without it, the first free one from 8765.", min=0, max=65535)
+    int | None,
+    typer.Option(
+        help="Port of the page; without it, the first free one from 8765.", min=0, max=65535, envvar="FEWLABELS_PORT"
+    ),
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
 Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
-StrategyName = Annotated[str, typer.Option(help=f"How questions are chosen: one of {MENU}.")]
-Host = Annotated[str, typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.")]
-Token = Annotated[str | None, typer.Option(help="The token others have to show, in place of a made one.")]
+Host = Annotated[
+    str,
+    typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.", envvar="FEWLABELS_HOST"),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        help="The token others have to show, in place of a made one; as a variable no process list shows it.",
+        envvar="FEWLABELS_TOKEN",
+    ),
+]
 Overlap = Annotated[int, typer.Option(help="Of how many people each item is asked.", min=1)]
 
 
@@ -39,6 +51,8 @@ def demo(
     strategy: StrategyName = "tsa",
     port: Port = None,
     no_browser: NoBrowser = False,
+    host: Host = "127.0.0.1",
+    token: Token = None,
 ) -> None:
     """Label scikit-learn's 1,797 handwritten digits: on a page in the browser, or by themselves in the terminal.
 
@@ -58,13 +72,22 @@ def demo(
         store = Path(pooch.os_cache("fewlabels")) / "demo.sqlite"
         store.parent.mkdir(parents=True, exist_ok=True)
     return _open(
-        digits_items, store, target=target_error, strategy=strategy, seed=seed, port=port, browser=not no_browser
+        digits_items,
+        store,
+        target=target_error,
+        strategy=strategy,
+        seed=seed,
+        port=port,
+        browser=not no_browser,
+        host=host,
+        token=token,
     )
 
 
 def label(
     data: Annotated[
-        Path | None, typer.Argument(help="A folder of images, or a table: CSV, TSV, Parquet or JSON lines.")
+        Path | None,
+        typer.Argument(help="A folder of images, a table (CSV, TSV, Parquet, JSON lines), or Label Studio's .json."),
     ] = None,
     text: Annotated[str | None, typer.Option(help="The column whose text is shown and compared.")] = None,
     image: Annotated[str | None, typer.Option(help="The column that names an image file.")] = None,
@@ -72,7 +95,8 @@ def label(
         Path | None, typer.Option(help="Your own features, a .npy file with a row for every item.")
     ] = None,
     edges: Annotated[
-        Path | None, typer.Option(help="Your own graph: a table with columns source, target, perhaps weight; or .npz.")
+        Path | None,
+        typer.Option(help="Your own graph: a table with source, target, perhaps weight; or .graphml, .npz."),
     ] = None,
     classes: Annotated[str | None, typer.Option(help="The classes, as a,b,c; more can be added on the page.")] = None,
     label_column: Annotated[
@@ -91,6 +115,8 @@ def label(
     host: Host = "127.0.0.1",
     token: Token = None,
     overlap: Overlap = 1,
+    config: Config = None,
+    choices: Choices = None,
 ) -> None:
     """Label your own things on a page in the browser. The same command goes on where you stopped.
 
@@ -102,29 +128,15 @@ def label(
 
     Example, a graph: **fewlabels label people.csv --edges friends.csv --classes red,blue**
 
+    Example, tasks exported from Label Studio, annotations and all: **fewlabels label tasks.json**
+
     Example, several people, each item asked of two: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
     """
-    from fewlabels.items.read import read_items
-
-    main = edges if edges is not None else data
-    if main is None:
-        raise SettingError("there is nothing to label: give a folder of images, a table, or --edges FILE.")
-    read = partial(
-        read_items,
-        data,
-        text=text,
-        image=image,
-        features=features,
-        edges=edges,
-        label=label_column,
-        name=name_column,
-        classes=listed(classes) or (),
-        neighbors=neighbors,
-    )
-    beside = data if data is not None else main
+    given = Given(data, text, image, features, edges, label_column, name_column, listed(classes) or (), neighbors)
+    found = given.tasks(config, choices)
     return _open(
-        read,
-        store or beside.resolve().with_name(beside.resolve().name + ".fewlabels.sqlite"),
+        given.reader(found),
+        given.store(store),
         target=target_error,
         strategy=strategy,
         seed=seed,
@@ -133,6 +145,7 @@ def label(
         host=host,
         token=token,
         overlap=overlap,
+        begun=take_annotations(found),
     )
 
 
@@ -148,8 +161,10 @@ def _open(
     host: str = "127.0.0.1",
     token: str | None = None,
     overlap: int = 1,
+    begun: Callable[[Session], None] = lambda session: None,
 ) -> None:
     """Say what was understood, open the page, and say in the end where the answers are."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end by a service manager: as by Ctrl-C
     os.environ.setdefault(
         "OMP_WAIT_POLICY", "passive"
     )  # before Numba loads: its idle threads leave the cores to readers
@@ -167,6 +182,7 @@ def _open(
         session = Session(
             items, store, target=target, strategy=strategy, overlap=overlap, seed=seed, tell=status.update
         )
+        begun(session)
     answers = sum(session.standing().people.values())
     console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
     if place.token:

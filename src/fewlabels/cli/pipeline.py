@@ -8,15 +8,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fewlabels.cli.common import MENU, Seed, console, number
+from fewlabels.cli.common import Seed, StrategyName, console, number
 from fewlabels.errors import SettingError
-from fewlabels.learner import ActiveLearner
 
 
 def suggest(
     edges: Annotated[
         Path,
-        typer.Option(help="CSV, TSV, Parquet or JSON lines: source, target and perhaps weight; or a matrix, .npz."),
+        typer.Option(
+            help="CSV, TSV, Parquet or JSON lines: source, target and perhaps weight; or .graphml; or a matrix, .npz."
+        ),
     ],
     labels: Annotated[
         Path | None, typer.Option(help="The same kinds of file, with columns node and label; may be empty.")
@@ -26,7 +27,7 @@ def suggest(
     ] = None,
     n: Annotated[int, typer.Option("-n", help="How many nodes to ask about.", min=1)] = 5,
     out: Annotated[Path | None, typer.Option(help="CSV to write: node, predicted label, chance of each class.")] = None,
-    strategy: Annotated[str, typer.Option(help=f"One of {MENU}.")] = "tsa",
+    strategy: StrategyName = "tsa",
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
     seed: Seed = 0,
 ) -> None:
@@ -36,6 +37,7 @@ def suggest(
 
     With no label yet, name the classes: **fewlabels suggest --edges edges.csv --classes cat,dog**
     """
+    from fewlabels.learner import ActiveLearner
     from fewlabels.tables import read_edges, read_labels, write_predictions
 
     graph = read_edges(edges)

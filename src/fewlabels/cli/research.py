@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from fewlabels.cli.common import MENU, Seed, console, listed, number
+from fewlabels.cli.common import MENU, Seed, console, listed, number, one_more, some_strategies
 from fewlabels.errors import SettingError, nearest
 
 if TYPE_CHECKING:
@@ -18,16 +18,37 @@ if TYPE_CHECKING:
 
     from fewlabels.experiments.runner import Plan
 
+REPRODUCED = (
+    "figure-1",
+    "chain",
+    "box",
+    "dblp",
+    "cora",
+    "citeseer",
+    "all",
+)  # as in experiments.paper, which is slow to load
+
+
+def some_cases(incomplete: str) -> list[str]:
+    from fewlabels.benchmarks.cases import CASES
+
+    return one_more(incomplete, CASES)
+
+
 Trials = Annotated[int, typer.Option(help="Trials for every curve.", min=1)]
 Jobs = Annotated[int, typer.Option(help="Worker processes; -1 is one for every core.")]
 Cluster = Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run the trials on.")]
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help="figure-1, chain, box, dblp, cora, citeseer, or all.")] = "all",
+    what: Annotated[
+        str, typer.Argument(help=f"One of {', '.join(REPRODUCED)}.", autocompletion=lambda: list(REPRODUCED))
+    ] = "all",
     trials: Trials = 50,
     labels: Annotated[int | None, typer.Option(help="Labelled nodes; without it, as many as the paper.", min=1)] = None,
-    strategies: Annotated[str | None, typer.Option(help=f"Some of {MENU}; without it, the paper's.")] = None,
+    strategies: Annotated[
+        str | None, typer.Option(help=f"Some of {MENU}; without it, the paper's.", autocompletion=some_strategies)
+    ] = None,
     jobs: Jobs = -1,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for CSV, pictures and report.html.")] = Path("results"),
@@ -46,10 +67,9 @@ def reproduce(
     if what == "figure-1":
         return _figure_1()
     names = list(paper.LABELS) if what == "all" else [what]
-    if what not in ("all", *paper.LABELS):
-        choices = ("figure-1", *paper.LABELS, "all")
+    if what not in REPRODUCED:
         raise SettingError(
-            f"{what!r} cannot be reproduced: choose one of {', '.join(choices)}.{nearest(what, choices)}"
+            f"{what!r} cannot be reproduced: choose one of {', '.join(REPRODUCED)}.{nearest(what, REPRODUCED)}"
         )
     chosen = listed(strategies)
     plans = [paper.plan(name, trials, labels, chosen, seed) for name in names]
@@ -101,7 +121,10 @@ def compare(
     data: Annotated[Path, typer.Argument(help="Edges (source, target[, weight]) or features (numbers and a label).")],
     labels: Annotated[Path | None, typer.Option(help="For edges: a file with columns node and label.")] = None,
     label_column: Annotated[str, typer.Option(help="For features: the column that holds the label.")] = "label",
-    strategies: Annotated[str, typer.Option(help=f"Some of {MENU}.")] = "tsa,sopt,zlg,margin,random",
+    strategies: Annotated[
+        str,
+        typer.Option(help=f"Some of {MENU}, skactiveml:NAME and graphlearning:NAME.", autocompletion=some_strategies),
+    ] = "tsa,sopt,zlg,margin,random",
     n_labels: Annotated[int, typer.Option(help="Labelled nodes at the end of a trial.", min=2)] = 50,
     trials: Trials = 20,
     neighbors: Annotated[int, typer.Option(help="For features: nearest neighbours of a point.", min=1)] = 10,
@@ -116,19 +139,26 @@ def compare(
     Example, a graph: **fewlabels compare edges.csv --labels labels.csv --strategies tsa,sopt,random**
 
     Example, rows of numbers with a column that holds the label: **fewlabels compare iris.csv --label-column species**
+
+    Strategies of other packages ask, too: **--strategies tsa,skactiveml:UncertaintySampling,graphlearning:var_opt**.
+    Whoever asks, label propagation on the graph predicts.
     """
+    from fewlabels.adapters.named import check_name
     from fewlabels.experiments import report
     from fewlabels.experiments.figures import draw_curves, save
     from fewlabels.experiments.runner import Plan
     from fewlabels.experiments.trials import Always
     from fewlabels.experiments.user_data import read_dataset
 
+    chosen = listed(strategies) or ()
+    for name in chosen:
+        check_name(name)
     dataset = read_dataset(data, labels, label_column, neighbors)
     known = int((dataset.labels >= 0).sum())
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
     )
-    plan = Plan(dataset.name, Always(dataset), listed(strategies) or (), n_labels, trials, seed, number(beta))
+    plan = Plan(dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta))
     rows = _run(plan, out, jobs, cluster)
     save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")
     for found in (report.areas(rows), report.differences(rows)):
@@ -142,7 +172,9 @@ def compare(
 
 
 def bench(
-    cases: Annotated[str | None, typer.Option(help="Some of the cases, as a,b; without it, all.")] = None,
+    cases: Annotated[
+        str | None, typer.Option(help="Some of the cases, as a,b; without it, all.", autocompletion=some_cases)
+    ] = None,
     growth: Annotated[bool, typer.Option(help="Also time the look-ahead at growing sizes.")] = True,
     out: Annotated[Path | None, typer.Option(help="JSON to write: the figures, the machine, the commit.")] = None,
 ) -> None:

@@ -57,6 +57,7 @@ class Dataset:
     labels: NDArray[np.int64]  # (n,) class numbers, -1 where not known
     class_names: tuple[str, ...] = ()  # in the order of the numbers; empty where nobody says
     images: NDArray[np.float64] | None = None  # (n, height, width), where the nodes are pictures
+    features: NDArray[np.float64] | None = None  # (n, d) the points the graph was made of, where it was
 
     @property
     def classes(self) -> list[int]:
@@ -92,7 +93,7 @@ def jittered_box(rng: np.random.Generator) -> Dataset:
 def digits() -> Dataset:
     """scikit-learn's 1797 handwritten digits, each tied to its 7 nearest neighbours."""
     graph, labels, images = load_digits()
-    return Dataset("digits", graph, labels, images=images)
+    return Dataset("digits", graph, labels, images=images, features=images.reshape(len(images), -1))
 
 
 def dblp() -> Dataset:

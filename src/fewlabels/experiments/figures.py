@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from fewlabels.experiments.curves import curve
@@ -19,6 +20,8 @@ COLORS = {
     "tsa": "tab:red", "zlg": "tab:blue", "bmrf": "black", "sopt": "tab:green", "vopt": "tab:orange",
     "random": "tab:gray", "margin": "tab:purple", "entropy": "tab:brown", "least_confidence": "tab:pink",
 }  # fmt: skip
+OTHER_COLORS = ("tab:cyan", "tab:olive", "navy", "gold", "teal", "orchid", "sienna", "yellowgreen")  # dashed
+DASHES = (0, (6, 1.5))
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -35,14 +38,19 @@ def save(figure: Figure, *paths: str | os.PathLike[str]) -> None:
 
 
 def draw_curves(rows: pd.DataFrame, dataset: str, axes: Any = None) -> Figure:
-    """Accuracy against labelled nodes with standard errors; the paper's curve, if there is one, dashed under it."""
+    """Accuracy against labelled nodes with standard errors; the paper's curve, if there is one, dotted under it.
+
+    Strategies of other packages are dashed.
+    """
     if axes is None:
         figure = new_figure(7, 5)
         axes = figure.subplots()
     theirs = published(dataset)
+    others = cycle(OTHER_COLORS)
     for strategy in dict.fromkeys(rows["strategy"]):
-        ours, color = curve(rows, strategy), COLORS.get(strategy)
-        [line] = axes.plot(ours.labelled, ours.mean, color=color, lw=1.6, label=strategy)
+        ours, mine = curve(rows, strategy), strategy in COLORS
+        color, dashes = (COLORS[strategy], "-") if mine else (next(others), DASHES)
+        [line] = axes.plot(ours.labelled, ours.mean, color=color, ls=dashes, lw=1.6, label=strategy)
         axes.fill_between(
             ours.labelled, ours.mean - ours.error, ours.mean + ours.error, color=line.get_color(), alpha=0.18, lw=0
         )

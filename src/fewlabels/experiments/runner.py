@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fewlabels.adapters.named import check_name
 from fewlabels.errors import SettingError
 from fewlabels.experiments.results import Results
 from fewlabels.experiments.trials import Draw, Row, run_trial
 from fewlabels.field import Field, make_field
 from fewlabels.settings import strength
-from fewlabels.strategies import make_strategy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,9 +52,9 @@ def run(
         raise SettingError("0 worker processes cannot run anything: give a number from 1, or -1 for all cores.")
     if not plan.strategies:
         raise SettingError("no strategy to run: name at least one.")
-    for strategy in plan.strategies:
-        make_strategy(strategy)
     example = plan.draw(np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(0,))))
+    for strategy in plan.strategies:
+        check_name(strategy, len(example.classes))
     n_labels = min(plan.n_labels, int((example.labels >= 0).sum()))
     settings = {"seed": plan.seed, "labels": n_labels, "beta": plan.beta, "dataset_sha256": example.fingerprint()}
     with Results(folder, plan.name, n_labels, settings) as results:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fewlabels.adapters.named import strategy_named
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.field import Field
 from fewlabels.learner import ActiveLearner
@@ -39,7 +40,9 @@ class Row:
 def run_trial(
     draw: Draw, strategy: str, n_labels: int, trial: int, seed: int, beta: float | str, engine: str | Field = "auto"
 ) -> list[Row]:
-    """One trial: a random first label, then the strategy's questions, a row for each.
+    """One trial: a random first label, then the questions of the strategy of this name, a row for each.
+
+    It may be one of another package (see `fewlabels.adapters.named`): it asks, label propagation predicts.
 
     The trial's own generator, spawned from the seed, draws the labels, the first node and the seed for ties, so that
     all strategies of a trial share them.
@@ -49,7 +52,8 @@ def run_trial(
     known = np.flatnonzero(dataset.labels >= 0)
     first = int(rng.choice(known))
     ties = int(rng.integers(2**63))
-    learner = ActiveLearner(dataset.graph, dataset.classes, strategy, beta, engine, random_state=ties)
+    chosen = strategy_named(strategy, dataset.graph, dataset.features, len(dataset.classes), ties)
+    learner = ActiveLearner(dataset.graph, dataset.classes, chosen, beta, engine, random_state=ties)
     for node in np.flatnonzero(dataset.labels < 0).tolist():
         learner.skip(dataset.graph.names[node])
     return [_answered(learner, dataset, first), *answer_from_labels(learner, dataset, min(n_labels, len(known)))]

@@ -18,6 +18,7 @@ def read_dataset(
 ) -> Dataset:
     """Edges with a labels file, or features with a label column, made into a graph by nearest neighbours."""
     name = Path(path).stem
+    X = None
     if labels is not None:
         graph = read_edges(path)
         found = read_labels(labels, graph)
@@ -29,4 +30,4 @@ def read_dataset(
     if len(classes) < 2:
         raise FileError(f"{labels or path} holds {len(classes)} class(es): a comparison needs at least two.")
     number = {label: k for k, label in enumerate(classes)} | {"": -1}
-    return Dataset(name, graph, np.array([number[label] for label in text]), tuple(classes))
+    return Dataset(name, graph, np.array([number[label] for label in text]), tuple(classes), features=X)

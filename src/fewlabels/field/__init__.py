@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol
-
-from scipy import sparse
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fewlabels import memory
 from fewlabels.errors import SettingError, nearest
-from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Flags, Floats, Ints
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from fewlabels.graph import Graph
 
 ENGINES = ("auto", "dense", "gpu", "sparse")
 DENSE_UP_TO = 15_000  # nodes: beyond it scoring every pair takes longer than a person likes to wait

@@ -61,10 +61,24 @@ def read_items(
         kind = "image"
         graph, shown = _from_folder(data, features, neighbors, tell)
     else:
-        kind = "text" if text is not None else "image" if image is not None else "row"
         rows = read_rows(data, name, label, [column for column in (text, image) if column is not None])
-        graph, shown = _from_rows(rows, text, image, features, neighbors, tell)
+        return items_of_rows(rows, text, image, features, classes, neighbors, tell)
     return assemble((edges or data or Path()).resolve().name, kind, graph, shown, classes, tell)
+
+
+def items_of_rows(
+    rows: Rows,
+    text: str | None,
+    image: str | None,
+    features: Path | None,
+    classes: Sequence[str],
+    neighbors: int,
+    tell: Tell = _say_nothing,
+) -> Items:
+    """The items of a table whose columns have their parts already."""
+    kind = "text" if text is not None else "image" if image is not None else "row"
+    graph, shown = _from_rows(rows, text, image, features, neighbors, tell)
+    return assemble(rows.path.resolve().name, kind, graph, shown, classes, tell)
 
 
 def _from_folder(folder: Path, features: Path | None, neighbors: int, tell: Tell) -> tuple[Graph, Shown]:

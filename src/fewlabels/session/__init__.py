@@ -121,6 +121,12 @@ class Session:
         """What the learner says of all items now."""
         return self._mind.view
 
+    @property
+    def last_event(self) -> int:
+        """The number of the last event kept; the view has heard it once `settle` returns."""
+        with self._desk.lock:
+            return next(reversed(self._ledger.groups.values()))[-1].id if self._ledger.groups else 0
+
     # Asking
 
     def question(self, who: str, item: int | None = None, reason: str = "requested") -> Question | None:
@@ -137,6 +143,10 @@ class Session:
             self.settle()
             found = self._desk.request(who, item, reason)
         return found
+
+    def order(self) -> list[int]:
+        """The items that may be asked, in the order in which they are worth asking now."""
+        return self._mind.order()
 
     # Answering
 
@@ -253,6 +263,15 @@ class Session:
     def labelled(self) -> list[int]:
         with self._desk.lock:
             return [item for item, said in self._ledger.said.items() if said.label is not None]
+
+    def heard(self, key: str) -> bool:
+        """Whether a request with this key was kept."""
+        return key in self._ledger.groups
+
+    def said(self) -> dict[int, Said]:
+        """What was said about each item, and not taken back."""
+        with self._desk.lock:
+            return dict(self._ledger.said)
 
     def outcomes(self, item: int) -> list[Outcome]:
         """What each answer to this item would change, in the order of the classes."""

@@ -153,6 +153,18 @@ class Mind:
         left = np.flatnonzero(~np.isnan(cost))
         return int(left[np.argmin(cost[left])]) if len(left) else None
 
+    def order(self) -> list[int]:
+        """The items that may be asked, the next question first and then by their costs now."""
+
+        def job() -> list[int]:
+            first = self._ask([])
+            cost = self._learner.costs()
+            left = np.flatnonzero(~np.isnan(cost))
+            ranked = left[np.argsort(cost[left], kind="stable")].tolist()
+            return [] if first is None else [first, *(item for item in ranked if item != first)]
+
+        return self._put(ASK, job).result()
+
     def explain(self, item: int) -> list[Outcome]:
         """What each answer to this item would change; nothing where it is answered, or memory has no second field."""
         return self._put(EXPLAIN, lambda: self._outcomes(item)).result()

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from scipy.special import xlogy
-
 from fewlabels.field import Field
 from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import two_step_marginals
@@ -11,6 +9,8 @@ class Entropy:
     """The most uncertain class, by the entropy of the TSA marginals."""
 
     def cost(self, field: Field) -> Floats:
+        from scipy.special import xlogy
+
         p = two_step_marginals(field)  # (u, C)
         negative_entropy: Floats = xlogy(p, p).sum(axis=1)
         return negative_entropy

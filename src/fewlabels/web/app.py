@@ -68,7 +68,7 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
         responses=PROBLEMS,
     )
     api.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    _refuse_in_sentences(api)
+    refuse_in_sentences(api)
     _page(api, session, pages, rules)
     _asking(api, session)
     _answering(api, session)
@@ -82,7 +82,9 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     return Guard(api, rules, sign_in)
 
 
-def _refuse_in_sentences(api: FastAPI) -> None:
+def refuse_in_sentences(api: FastAPI) -> None:
+    """Answer whatever goes wrong with {"detail": one sentence}."""
+
     @api.exception_handler(FewlabelsError)
     async def refused(request: Request, error: FewlabelsError) -> JSONResponse:
         status = next(status for kind, status in STATUS if isinstance(error, kind))

@@ -35,6 +35,8 @@ class Rules:
 
     token: str | None = None
     cookie: str = "fewlabels"
+    largest: int = LARGEST_BODY
+    challenge: bytes | None = None  # how to show the token, for those who ask by WWW-Authenticate
 
     def lets_in(self, headers: Headers, query: bytes) -> bool:
         if self.token is None:
@@ -59,8 +61,8 @@ class Rules:
         if not self.lets_in(headers, scope["query_string"]) and not scope["path"].startswith("/static/"):
             return 401, "This page needs its token: open the address that was printed where fewlabels was started."
         length = headers.get("content-length", "0")
-        if not (length.isascii() and length.isdigit()) or int(length) > LARGEST_BODY:
-            return 413, f"The request has {length} bytes: {LARGEST_BODY:,} is the most."
+        if not (length.isascii() and length.isdigit()) or int(length) > self.largest:
+            return 413, f"The request has {length} bytes: {self.largest:,} is the most."
         return None
 
 
@@ -97,9 +99,9 @@ class Guard:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > LARGEST_BODY:
+            if taken > self._rules.largest:
                 await _drain(receive)
-                raise HTTPException(413, f"more than {LARGEST_BODY:,} bytes, which is the most")
+                raise HTTPException(413, f"more than {self._rules.largest:,} bytes, which is the most")
             return message
 
         await self._app(scope, receive_within_limits, send_with_caution)
@@ -107,6 +109,8 @@ class Guard:
     async def _refuse(self, send: Send, status: int, sentence: str, page: str | None = None) -> None:
         kind, text = (b"text/html; charset=utf-8", page) if page else (b"application/json", _problem(sentence))
         headers = [(b"content-type", kind), (b"connection", b"close")]
+        if status == 401 and self._rules.challenge is not None:
+            headers.append((b"www-authenticate", self._rules.challenge))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": text.encode()})
 

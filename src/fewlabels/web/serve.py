@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from fewlabels.errors import SettingError
 from fewlabels.session import Session
@@ -38,10 +39,14 @@ class Place:
         return int(self.socket.getsockname()[1])
 
     @property
-    def url(self) -> str:
+    def address(self) -> str:
         host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
-        query = f"/?token={self.token}" if self.token else ""
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{query}"
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The address with its token, for a browser."""
+        return f"{self.address}/?token={self.token}" if self.token else self.address
 
 
 def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | None = None) -> Place:
@@ -73,14 +78,19 @@ def serve(session: Session, place: Place, *, browser: bool = False, started: Cal
     rules = Rules(place.token, f"fewlabels-{place.port}")
     several = place.token is not None
     app = make_app(session, rules=rules, several=several, person="" if several else _user())
+    run(app, place, lambda: _begun(started, place.url if browser else None))
+    session.close()
+
+
+def run(app: ASGIApp, place: Place, started: Callable[[], None]) -> None:
+    """Serve until Ctrl-C or a signal to end."""
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
     )
-    server = _Server(config, lambda: _begun(started, place.url if browser else None))
+    server = _Server(config, started)
     sys.setswitchinterval(SWITCH)
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[place.socket])
-    session.close()
 
 
 class _Server(uvicorn.Server):

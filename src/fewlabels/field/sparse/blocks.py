@@ -175,12 +175,12 @@ def _triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: I
     L is unit lower triangular, by columns, the diagonal left out. Each core takes its share of the columns of B.
     """
     n, m = B.shape
-    X = np.empty((n, m))
+    X = np.empty((n, m), L.dtype)
     threads = min(threads, m)
     for t in prange(threads):
         left, right = t * m // threads, (t + 1) * m // threads
         width = right - left
-        Y = np.empty((n, width))
+        Y = np.empty((n, width), L.dtype)
         for i in range(n):
             Y[i] = B[order[i], left:right]
         for j in range(n):

@@ -14,6 +14,7 @@ import numpy as np
 from fewlabels.field.question import Question
 from fewlabels.field.sparse import marginals, racing
 from fewlabels.field.sparse.lookahead import Present, whole_costs
+from fewlabels.field.sparse.sizes import CLIMB
 from fewlabels.kernels.reference import Floats, Ints, first_by_rank, island_size
 
 if TYPE_CHECKING:
@@ -76,13 +77,18 @@ def _lookahead(G: SparseField, harmonic: bool) -> Floats:
     u, n = G.unlabelled, G.n_nodes
     view = present(G, harmonic)
     asked = u[~G.skipped[u]]
-    if len(asked) <= G.pool:
+    if len(asked) <= G.sizes.pool:
         parts = [_scored_apart(G, view, u[i : i + BATCH]) for i in range(0, len(u), BATCH)]
         found = np.concatenate([*parts, np.empty(0)])
         G.question = None
         return found / n
     risk = float(view.wrong.sum())
-    sample = racing.draw(view.wrong, G.uniform, G.sample)
+    sample = racing.draw(view.wrong, G.uniform, G.sizes.sample)
+    late = sample.nodes[~G.panel.has(sample.nodes)]
+    if G.sizes.once and len(late) <= LATE * len(sample.nodes):
+        sample = sample.without(late)
+    else:
+        late = late[:0]
     slots = G.slots(sample.nodes)
     view = view._replace(diagonal=G.diagonal)  # exact at the nodes whose columns have been solved for
     single = _single(view)
@@ -90,12 +96,17 @@ def _lookahead(G: SparseField, harmonic: bool) -> Floats:
     allowed = np.zeros(n, dtype=bool)
     allowed[asked] = True
     near = G.weights @ view.wrong + G.degree * view.wrong
-    pool = racing.finalists(gain, near, allowed, G.pool, n - len(u), G.uniform)
+    pool = racing.finalists(gain, near, allowed, G.sizes.pool, n - len(u), G.uniform)
     cheap = single if n >= SINGLE_FROM else view
-    exact = _scored(G, cheap, pool)
-    climbed = _beside(G, pool[np.argsort(exact)[:CLIMB_FROM]], pool, allowed, gain)
-    if len(climbed):
-        pool, exact = np.concatenate([pool, climbed]), np.concatenate([exact, _scored(G, cheap, climbed)])
+    if G.sizes.once:
+        pool = np.concatenate([pool, _beside(G, pool[:CLIMB_FROM], pool, allowed, gain)])
+        G.slots(np.union1d(pool, late))
+        exact = _scored(G, cheap, pool)
+    else:
+        exact = _scored(G, cheap, pool)
+        climbed = _beside(G, pool[np.argsort(exact)[:CLIMB_FROM]], pool, allowed, gain)
+        if len(climbed):
+            pool, exact = np.concatenate([pool, climbed]), np.concatenate([exact, _scored(G, cheap, climbed)])
     if cheap is single:
         again = np.argsort(exact, kind="stable")[:AGAIN]
         exact[again] = _scored(G, view, pool[again])
@@ -112,14 +123,15 @@ def _lookahead(G: SparseField, harmonic: bool) -> Floats:
     return cost[u] / n
 
 
-CLIMB_FROM, CLIMB = 8, 0.15  # neighbours of the best few are scored, too: at most this share of the pool
+CLIMB_FROM = 8  # of the finalists, the best: some of their neighbours are scored, too
+LATE = 0.125  # share of the sample whose columns may wait for the finalists', and for the next question
 
 
 def _beside(G: SparseField, best: Ints, pool: Ints, allowed: Any, gain: Floats) -> Ints:
     """Neighbours of the best questions that are not in the pool, those of the largest estimated gain."""
     rows = G.weights[best]
     beside = np.setdiff1d(rows.indices[allowed[rows.indices]], pool)
-    return beside[np.argsort(-gain[beside], kind="stable")[: int(CLIMB * G.pool)]]
+    return beside[np.argsort(-gain[beside], kind="stable")[: int(CLIMB * G.sizes.pool)]]
 
 
 def _scored(G: SparseField, view: Present, questions: Ints) -> Floats:
@@ -154,7 +166,7 @@ def _variance(G: SparseField, total: bool) -> Floats:
     askable = np.flatnonzero(~G.skipped[u] & ~loose)
     G.question = None
     if not (total and G.exact_diagonal) and len(askable):
-        pool = askable[np.argsort(change[askable], kind="stable")[: G.pool]]
+        pool = askable[np.argsort(change[askable], kind="stable")[: G.sizes.pool]]
         X = G.columns(u[pool])
         exact = -(X.sum(axis=0) ** 2 if total else (X**2).sum(axis=0)) / X[u[pool], np.arange(len(pool))]
         lowest = float(exact.min())

@@ -14,6 +14,7 @@ from fewlabels.field.sparse import blocks
 from fewlabels.field.sparse.pcg import System, matrix_of, unit_columns
 from fewlabels.kernels.reference import Floats, Ints
 
+SINGLE, REFINED = 1e-4, 2  # tolerance that float32 reaches by itself; steps of refinement beyond it
 MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
 
 
@@ -26,6 +27,9 @@ class Base(Protocol):
 
     def solve(self, B: Floats) -> Floats:
         """(n, m) inv(A) B."""
+
+    def narrow(self, number: type) -> None:
+        """Work in this precision from now on, if that is possible."""
 
 
 class SuperLU:
@@ -53,6 +57,9 @@ class SuperLU:
         X: Floats = blocks.triangular(self.indptr, self.indices, self.L, self.pivots, self.order, B)
         return X
 
+    def narrow(self, number: type) -> None:
+        self.L, self.pivots = self.L.astype(number, copy=False), self.pivots.astype(number, copy=False)
+
 
 class Cholespy:
     """CHOLMOD's supernodal factor through cholespy (an extra): quicker to make than SuperLU's, but closed."""
@@ -68,12 +75,17 @@ class Cholespy:
         self._solver.solve(np.ascontiguousarray(B), X)
         return X
 
+    def narrow(self, number: type) -> None:
+        """It has one precision."""
+
 
 class Factor:
     """inv(A) now = inv(A) of the factor + U S U', S a diagonal of signs, a column of U for every node held or released.
 
     Holding q takes off G_q G_q' / G_qq; releasing it adds reach reach' / s (docs/maths.md). Applying U to a column
-    costs as much as a few sweeps over the graph; after `MOST_UPDATES` answers the factor is made afresh.
+    costs as much as a few sweeps over the graph; after `MOST_UPDATES` answers the factor is made afresh. In float32,
+    which is half the memory to run through, nothing cancels (L has no positive entry below its diagonal, B none that is
+    negative), and what must be precise is refined by its residual.
     """
 
     exact = True
@@ -89,16 +101,29 @@ class Factor:
     def refresh(self, system: System) -> None:
         self.base = self._make(matrix_of(system))
         self._held = system.held.copy()  # the rows that the factor knows as decoupled
+        self._number: type = np.float64
         self._U = np.empty((len(system.held), 0))
         self._signs = np.empty(0)
 
+    def narrow(self, number: type) -> None:
+        self._number = number
+        self.base.narrow(number)
+        self._U = self._U.astype(number, copy=False)
+
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
-        rank = len(self._signs)
-        return self._solved(system, B.copy(), self._U[:, :rank].T @ B)
+        X = self._solved(system, B.copy(), self._U[:, : len(self._signs)].T @ B)
+        if self._number is np.float32 and tolerance < SINGLE:
+            X = X.astype(float)
+            for _ in range(REFINED):
+                left = blocks.residual(*system, B, X)
+                X += self._solved(system, left, self._U[:, : len(self._signs)].T @ left)
+        return X
 
     def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
-        rank = len(self._signs)
-        return self._solved(system, unit_columns(len(system.held), nodes), self._U[nodes, :rank].T)
+        B = unit_columns(len(system.held), nodes)
+        if self._number is np.float32 and tolerance < SINGLE:
+            return self.solve(system, B, tolerance)
+        return self._solved(system, B, self._U[nodes, : len(self._signs)].T)
 
     def _solved(self, system: System, B: Floats, across: Floats) -> Floats:
         """inv(A) B, where across (rank, m) is U'B; B is spoilt."""
@@ -118,10 +143,12 @@ class Factor:
     def _update(self, system: System, column: Floats, sign: float) -> None:
         used = len(self._signs)
         if used >= MOST_UPDATES:
+            number = self._number
             self.refresh(system)
+            self.narrow(number)
             return
         if used == self._U.shape[1]:
-            wider = np.zeros((len(column), min(MOST_UPDATES, max(8, 2 * used))))
+            wider: Floats = np.zeros((len(column), min(MOST_UPDATES, max(8, 2 * used))), self._number)
             wider[:, :used] = self._U
             self._U = wider
         self._U[:, used] = column

@@ -18,19 +18,14 @@ from fewlabels.field.sparse import costs, near
 from fewlabels.field.sparse.diagonal import variances
 from fewlabels.field.sparse.panel import Panel, Probes
 from fewlabels.field.sparse.pcg import System, unit_columns
+from fewlabels.field.sparse.sizes import TIGHT, sizes
 from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats, Ints, answer
 
-TIGHT = 1e-9  # of a column that changes h and diag(G) for good
-LOOSE, LARGE_LOOSE = 1e-6, 1e-4  # of a column that scores questions, up to `SMALL` nodes and beyond
-SMALL = 20_000  # nodes up to which pool and sample have their full size
-POOL, SAMPLE = 200, 512
-WITH_FACTOR = (
-    2048  # sample where a column costs little: on 20,000 nodes of a manifold 512 lose 14% of the gain, these 1%
-)
 MANY = 64  # answers at once from which everything is worked out afresh
 PROBES = 64  # of VOpt's sums of squares: 18% of noise, before the pool is scored in full
+PROBED = 1e-6  # tolerance of a probe: SOpt's sums are among them
 SEED = 20160219
 
 
@@ -56,9 +51,9 @@ class SparseField(AtOnce):
         self.n_nodes, self.n_classes, self.beta = graph.n_nodes, n_classes, beta
         n = self.n_nodes
         self.kernels: Any = costs
+        most = sizes(n, True, pool, sample)
         memory.require(
-            8 * n * (_sample(n, exact=True) + int(1.2 * POOL * _shrunk(n)) + 6 * n_classes + 96)
-            + 40 * graph.weights.nnz,
+            np.dtype(most.number).itemsize * n * (most.columns + 96) + 48 * n * n_classes + 40 * graph.weights.nnz,
             f"the sparse engine on {n:,} nodes",
             "Take a smaller graph, or a machine with more memory.",
         )
@@ -77,13 +72,9 @@ class SparseField(AtOnce):
         pivots = np.where(self.degree > 0, self.degree, 1.0)  # a node without edges is always held
         self._system = System(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, pivots, held)
         self._solver = make_solver(self._system, solver)
-        shrink = _shrunk(n)
-        fewer = 1.0 if self._solver.exact else min(1.0, max(0.6, shrink))  # a column costs more without a factor
-        self.pool = max(1, int(POOL * shrink * fewer)) if pool is None else pool
-        self.sample = _sample(n, self._solver.exact) if sample is None else sample
-        size = min(n, self.sample + int(self.pool * (1 + costs.CLIMB)) + 1)
+        self.sizes = sizes(n, self._solver.exact, pool, sample)
         self._h = np.zeros((n, n_classes))
-        self.panel = Panel(n, size)
+        self.panel = Panel(n, min(n, self.sizes.columns), self.sizes.number)
         self.question: Question | None = None
         self.remembered: tuple[Any, Floats] | None = None
         self.version = 0
@@ -96,8 +87,8 @@ class SparseField(AtOnce):
     def __repr__(self) -> str:
         exact = "exact" if self.exact_diagonal else "sketched"
         return (
-            f"SparseField({self.n_nodes:,} nodes, {self._solver.name}, diag(G) {exact}, pool {self.pool}, "
-            f"sample {self.sample}, set up in {self.set_up_seconds:.1f} s)"
+            f"SparseField({self.n_nodes:,} nodes, {self._solver.name}, diag(G) {exact}, pool {self.sizes.pool}, "
+            f"sample {self.sizes.sample}, set up in {self.set_up_seconds:.1f} s)"
         )
 
     @property
@@ -157,15 +148,14 @@ class SparseField(AtOnce):
 
     def columns(self, nodes: Ints, tolerance: float | None = None) -> Floats:
         """(n, m) columns of G by node number; in a component without a label those of G held at its anchor."""
-        if tolerance is None:
-            tolerance = LOOSE if self.n_nodes <= SMALL else LARGE_LOOSE
-        return self._solver.columns(self._system, nodes, tolerance)
+        return self._solver.columns(self._system, nodes, tolerance or self.sizes.tolerance)
 
     def slots(self, nodes: Ints) -> Ints:
-        """Where the panel has the columns of these nodes; diag(G) is exact there from now on."""
+        """Where the panel has the columns of these nodes; a sketched diag(G) is mended there."""
         slots = self.panel.slots(nodes, self.columns)
-        pivots = self.panel.X[nodes, slots]
-        self.diagonal[nodes] = np.where(self._system.held[nodes], 0.0, pivots)
+        if not self.exact_diagonal:
+            pivots = self.panel.X[nodes, slots]
+            self.diagonal[nodes] = np.where(self._system.held[nodes], 0.0, pivots)
         return slots
 
     def probes(self) -> Probes:
@@ -173,7 +163,7 @@ class SparseField(AtOnce):
         if self._probes is None:
             Z = np.ones((self.n_nodes, 1 + PROBES))
             Z[:, 1:] -= 2 * np.random.default_rng(SEED).integers(2, size=(self.n_nodes, PROBES))
-            self._probes = Probes(Z, self._solver.solve(self._system, Z, LOOSE))
+            self._probes = Probes(Z, self._solver.solve(self._system, Z, PROBED))
         return self._probes
 
     def observe(self, node: int, label: int) -> None:
@@ -281,6 +271,7 @@ class SparseField(AtOnce):
         rng = np.random.default_rng(SEED)
         found = variances(self._system, self._solver, self._component, alone, rng)
         self.diagonal, self._ties, self.exact_diagonal = found
+        self._solver.narrow(self.sizes.number)
 
     def _column(self, node: int) -> Floats:
         """(n,) the node's column of G, from the panel's as a guess."""
@@ -288,7 +279,7 @@ class SparseField(AtOnce):
         if guess is None or self._solver.exact:
             return self._solver.columns(self._system, np.array([node]), TIGHT)[:, 0]
         B = unit_columns(self.n_nodes, np.array([node]))
-        return self._solver.solve(self._system, B, TIGHT, guess[:, None])[:, 0]
+        return self._solver.solve(self._system, B, TIGHT, guess[:, None].astype(float))[:, 0]
 
     def _reach(self, node: int) -> Floats:
         """(n,) how much a label at this node counts at each of the others: G times its ties to them; 1 at itself."""
@@ -338,14 +329,3 @@ class SparseField(AtOnce):
         """No variance is below 1 / d_k, whatever rounding or a sketch says; where held it is none."""
         np.maximum(self.diagonal, self.least, out=self.diagonal)
         self.diagonal[self._system.held] = 0
-
-
-def _shrunk(n: int) -> float:
-    """What is left of pool and sample on large graphs, as a share."""
-    return float(min(1.0, SMALL / n) ** 0.4)
-
-
-def _sample(n: int, exact: bool) -> int:
-    """How many nodes k questions race on; with a factor more of them, up to where that takes too long."""
-    usual = SAMPLE * _shrunk(n)
-    return max(1, int(max(usual, WITH_FACTOR * min(1.0, (SMALL / n) ** 1.3)) if exact else usual))

@@ -44,8 +44,8 @@ class Block:
 class Panel(Block):
     """Columns G_k of chosen nodes; those not wanted for longest make room for others."""
 
-    def __init__(self, n: int, size: int) -> None:
-        self.X = np.zeros((n, size))
+    def __init__(self, n: int, size: int, number: type = np.float64) -> None:
+        self.X = np.zeros((n, size), number)
         self.nodes: Ints = np.full(size, -1)  # whose column is where
         self._slot: Ints = np.full(n, -1)
         self._used: Ints = np.zeros(size, dtype=np.int64)
@@ -54,6 +54,10 @@ class Panel(Block):
 
     def against(self, v: Floats) -> Floats:
         return np.where(self.nodes >= 0, v[self.nodes], 0.0)
+
+    def has(self, nodes: Ints) -> Flags:
+        """(m,) whether their columns are here."""
+        return self._slot[nodes] >= 0
 
     def slots(self, nodes: Ints, solve: Callable[[Ints], Floats]) -> Ints:
         """Where the columns of these nodes are; those missing are solved for."""

@@ -34,6 +34,8 @@ class Preconditioner(Protocol):
 class Jacobi:
     """The inverse of the diagonal, and the constant solved for by itself: with few labels it is what converges last.
 
+    The plain twin of `jacobi.solve`, which is what runs.
+
     inv(M) = inv(D) + 1 1' / (1'A1) over the free nodes; 1'A1 is their pull towards those held.
     """
 
@@ -42,13 +44,13 @@ class Jacobi:
 
     def __call__(self, R: Floats, system: System) -> Floats:
         Z: Floats = blocks.scaled(R, (1 / system.diagonal).astype(R.dtype))
-        pull = self._pull_of(system)
+        pull = self.pull(system)
         if pull > 0:
             Z += (R.sum(axis=0, dtype=float) / pull).astype(R.dtype)
             Z[system.held] = 0
         return Z
 
-    def _pull_of(self, system: System) -> float:
+    def pull(self, system: System) -> float:
         held = hash(system.held.tobytes())
         if self._pull is None or self._pull[0] != held:
             free = np.repeat(~system.held, np.diff(system.indptr))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fewlabels.field.sparse.lookahead import Present, sampled_gains
-from fewlabels.field.sparse.near import near_gains
+from fewlabels.field.sparse.near import beside, beside_some, near_gains, packed
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
 FIRST = 64  # nodes k on which every question is scored in the first round
@@ -37,6 +37,11 @@ class Sample(NamedTuple):
         weight = np.maximum(1.0, bar / self.size[:s])
         return self.nodes[:s], weight, weight * (weight - 1)
 
+    def without(self, nodes: Ints) -> Sample:
+        """These left out: what they stand for goes uncounted."""
+        kept = ~np.isin(self.nodes, nodes)
+        return Sample(self.nodes[kept], self.priority[kept], self.size[kept], self.after)
+
 
 def draw(risk: Floats, uniform: Floats, s: int) -> Sample:
     """s nodes by risk; all of those with risk where there are fewer."""
@@ -60,17 +65,17 @@ def race(
     """
     gain, deviation = np.full(len(present.wrong), -np.inf), np.zeros(len(present.wrong))
     field, s = candidates, min(FIRST, len(slots))
-    everyone = np.ones(len(gain))
-    beside = np.zeros(len(gain))
-    beside[field], _ = near_gains(present, *edges, field, everyone, everyone)
+    rows = packed(present)
+    near = np.zeros(len(gain))
+    near[field], _ = near_gains(present, rows, beside(*edges, field))
     while True:
         nodes, weight, spread = sample.first(s)
         found, variance = sampled_gains(present, X, slots[:s], field, nodes, weight, spread)
-        counted, scatter = np.zeros(len(gain)), np.zeros(len(gain))
-        counted[nodes], scatter[nodes] = weight, spread
-        twice, known = near_gains(present, *edges, field, counted, scatter)  # neighbours that are in the sample, too
-        found += beside[field] - twice
-        gain[field], deviation[field] = found, np.sqrt(np.maximum(variance - known, 0))
+        both = beside_some(*edges, nodes, weight, spread)  # neighbours that are in the sample, too
+        twice, known = np.zeros(len(gain)), np.zeros(len(gain))
+        twice[both.questions], known[both.questions] = near_gains(present, rows, both)
+        found += (near - twice)[field]
+        gain[field], deviation[field] = found, np.sqrt(np.maximum(variance - known[field], 0))
         if s >= len(slots) or len(field) < 2 * FIRST:
             return gain, deviation
         field = field[np.argpartition(-found, len(field) // 2)[: len(field) // 2]]

@@ -6,12 +6,14 @@ from collections import deque
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
 from fewlabels import memory
 from fewlabels.errors import SettingError, nearest
+from fewlabels.field.sparse import jacobi
 from fewlabels.field.sparse.factor import Cholespy, Factor, SuperLU, has_cholespy
-from fewlabels.field.sparse.iterative import Iterative
-from fewlabels.field.sparse.pcg import HEAVY, System, matrix_of, solve, unit_columns
+from fewlabels.field.sparse.iterative import Jacobi, Multigrid
+from fewlabels.field.sparse.pcg import HEAVY, Aggregates, System, matrix_of, solve, unit_columns
 from fewlabels.kernels.reference import Floats, Ints
 
 SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
@@ -19,6 +21,9 @@ TRIAL = 3_000  # nodes of a piece of the graph on which fill is tried; twice as 
 MOST_FILL = 220  # entries of the factor a node: beyond it conjugate gradients are quicker
 OPEN_UP_TO = 1_500_000  # nodes up to which the open factor is taken, for an exact diag(G); its making grows faster
 LOOSE = 1e-5
+FEW_STEPS = (
+    50  # with the diagonal: a step with a hierarchy is at least ten times the work, and takes five or more of them
+)
 
 
 class Solver(Protocol):
@@ -44,6 +49,9 @@ class Solver(Protocol):
     def release(self, system: System, node: int, reach: Floats, s: float) -> None:
         """The node is held no longer: inv(A) grows by reach reach' / s."""
 
+    def narrow(self, number: type) -> None:
+        """Columns in this precision are good enough from now on, but for tight tolerances."""
+
     def copy(self) -> Solver: ...
 
 
@@ -58,7 +66,7 @@ def make_solver(system: System, kind: str = "auto") -> Solver:
             raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or 'superlu'.")
         return Factor(system, Cholespy)
     if kind != "auto":
-        return Iterative(system, kind)
+        return _iterative(system, kind)
     n = len(system.diagonal)
     fill = expected_fill(system)
     if fill <= MOST_FILL and 40 * fill * n < memory.available():
@@ -84,10 +92,14 @@ def expected_fill(system: System) -> float:
 
 def _fill_of(system: System, nodes: Ints) -> float:
     """Entries of the factor a node when only these nodes are free."""
-    held = np.ones(len(system.held), dtype=bool)
-    held[nodes] = system.held[nodes]
-    A = matrix_of(system._replace(held=held))[nodes][:, nodes]
-    return SuperLU(A).fill / len(nodes)
+    return SuperLU(matrix_of(_piece(system, nodes))).fill / len(nodes)
+
+
+def _piece(system: System, nodes: Ints) -> System:
+    """These nodes alone, the others held."""
+    indptr, indices, weights, diagonal, held = system
+    W = sparse.csr_matrix((weights, indices, indptr), shape=(len(held), len(held)))[nodes][:, nodes]
+    return System(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, diagonal[nodes], held[nodes])
 
 
 def breadth_first(system: System, most: int) -> Ints:
@@ -110,6 +122,10 @@ def breadth_first(system: System, most: int) -> Ints:
     return np.array(found)
 
 
+def _iterative(system: System, kind: str) -> Jacobi | Multigrid:
+    return Jacobi(system) if kind == "jacobi" else Multigrid(system, smoothed=kind == "amg")
+
+
 def _quickest(system: System) -> Solver:
     """The preconditioner with which four columns of the graph itself take least work: steps times passes over it.
 
@@ -117,15 +133,19 @@ def _quickest(system: System) -> Solver:
     """
     free = np.flatnonzero(~system.held)
     B = unit_columns(len(system.held), free[np.linspace(0, len(free) - 1, 4).astype(int)])
-    best: tuple[float, Solver] | None = None
-    for kind in ("jacobi", "plain", "amg"):
-        solver = Iterative(system, kind)
-        complexity = getattr(solver._inverse, "complexity", 0.0)
-        if complexity > HEAVY:
+    _, steps = jacobi.solve(jacobi.scaled(system, np.float64), B, LOOSE)
+    best: tuple[float, Solver] = (float(steps), Jacobi(system))
+    if steps <= FEW_STEPS:
+        return best[1]
+    piece = _piece(system, breadth_first(system, TRIAL))
+    for smoothed in (False, True):
+        if Aggregates(piece, smoothed).complexity > HEAVY:  # on a whole graph with hubs it can fill the memory
             continue
-        passes = 1.0 if kind == "jacobi" else 2 * (3 + 2 * complexity)  # float64, and the way down and up
-        work = solve(system, B, solver._inverse, LOOSE)[1] * passes
-        if best is None or work < best[0]:
+        solver = Multigrid(system, smoothed)
+        if solver.inverse.complexity > HEAVY:
+            continue
+        passes = 2 * (3 + 2 * solver.inverse.complexity)  # float64, and the way down and up
+        work = solve(system, B, solver.inverse, LOOSE)[1] * passes
+        if work < best[0]:
             best = (work, solver)
-    assert best is not None
     return best[1]

@@ -1,0 +1,1 @@
+"""fewlabels in other packages, and other packages in fewlabels."""

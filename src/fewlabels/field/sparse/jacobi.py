@@ -1,0 +1,222 @@
+"""Conjugate gradients preconditioned by the diagonal and the constant: what `pcg.solve` does with `pcg.Jacobi`, in a
+third of the time. On power-law graphs no solver is quicker, and its columns are what a question waits for.
+
+Scaled from both sides the diagonal is one, so all passes but that over the edges run along flat memory. The constant,
+s = sqrt(d), is never added to a block: A s is zero but at the neighbours of nodes held, so a direction p + c s is kept
+as p and its number c, and x gets its share of s at the end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+from fewlabels.field.sparse.pcg import MOST_STEPS, System
+from fewlabels.kernels.lookahead_cpu import ORDER_FREE
+from fewlabels.kernels.reference import Floats, Ints
+
+TILE = 64  # rows whose numbers are run along at once
+
+
+class Scaled(NamedTuple):
+    """S A S with S = 1 / sqrt(diagonal), zero where held."""
+
+    indptr: Ints
+    indices: Ints
+    weights: Floats  # of the precision to work in
+    scale: Floats  # (n,) S
+    beside: Ints  # the free nodes that are neighbours of nodes held
+    pull: Floats  # A s there
+
+
+def scaled(system: System, number: type) -> Scaled:
+    """The system in this precision; at least one node is held."""
+    indptr, indices, weights, diagonal, held = system
+    scale = np.where(held, 0.0, 1 / np.sqrt(diagonal))
+    between = _scaled_weights(indptr, indices, weights, scale, number(0))
+    nodes = np.flatnonzero(held)
+    ends = [slice(indptr[k], indptr[k + 1]) for k in nodes]
+    beyond, tie = (np.concatenate([array[part] for part in ends]) for array in (indices, weights))
+    pull: Floats = np.bincount(beyond, tie, len(held)).astype(float)  # (n,) towards the nodes held
+    beside = np.flatnonzero((pull > 0) & ~held)
+    return Scaled(indptr, indices, between, scale, beside, (pull * scale)[beside])
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _scaled_weights(indptr: Ints, indices: Ints, weights: Floats, scale: Floats, zero: float) -> Floats:
+    out = np.empty(len(weights), type(zero))
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            out[e] = scale[i] * weights[e] * scale[indices[e]]
+    return out
+
+
+def solve(system: Scaled, B: Floats, tolerance: float, X: Floats | None = None) -> tuple[Floats, int]:
+    """(n, m) inv(A) B, zero in the rows held, and the number of steps; X is where to start."""
+    found = np.zeros(B.shape, system.weights.dtype)
+    steps: int = _solve(*system, B, B if X is None else X, X is None, found, tolerance, get_num_threads())
+    return found, steps
+
+
+@njit(cache=True, nogil=True)
+def _solve(
+    indptr: Ints, indices: Ints, weights: Floats, scale: Floats, beside: Ints, pulls: Floats, B: Floats, start: Floats,
+    from_zero: bool, X: Floats, tolerance: float, threads: int,
+) -> int:  # fmt: skip
+    m = B.shape[1]
+    R, P, Q = np.empty_like(X), np.empty_like(X), np.empty_like(X)
+    size = np.zeros(m)
+    _times(B, scale, 1, R)
+    if not from_zero:
+        _times(start, scale, -1, X)
+        size += _dots(R, X, threads)
+        _apply(indptr, indices, weights, X, Q)
+        _step(P, R, Q, Q, np.ones(m, X.dtype), threads)
+    total = _sums(R, scale, threads)  # (m,) s'r
+    pull = 0.0  # s'A s
+    for i in range(len(beside)):
+        pull += pulls[i] / scale[beside[i]]
+    rate = 1 / pull if pull > 0 else 0.0
+    rz = _dots(R, R, threads) + rate * total * total
+    c, turn, share, alpha = rate * total, np.zeros(m), np.zeros(m), np.zeros(m)
+    P[:] = 0
+    steps = 0
+    while steps < MOST_STEPS and ((rz > tolerance**2 * np.abs(size)) & (rz > 0)).any():
+        _turn(P, R, turn.astype(X.dtype))
+        _apply(indptr, indices, weights, P, Q)
+        curvature = _dots(P, Q, threads)
+        across = np.zeros(m)  # s'A p
+        for i in range(len(beside)):
+            k = beside[i]
+            for j in range(m):
+                across[j] += pulls[i] * P[k, j]
+                Q[k, j] += c[j] * pulls[i]
+        curvature += 2 * c * across + c * c * pull
+        for j in range(m):
+            going = rz[j] > tolerance**2 * abs(size[j]) and curvature[j] > 0
+            alpha[j] = rz[j] / curvature[j] if going else 0.0
+        size += alpha * rz
+        share += alpha * c
+        total -= alpha * (across + c * pull)
+        after = _step(X, R, P, Q, alpha.astype(X.dtype), threads) + rate * total * total
+        for j in range(m):
+            turn[j] = after[j] / rz[j] if rz[j] > 0 else 0.0
+        c = rate * total + turn * c
+        rz = after
+        steps += 1
+    _finish(X, scale, share.astype(X.dtype))
+    return steps
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _times(B: Floats, scale: Floats, power: int, out: Floats) -> None:
+    """Rows times their scale, or over it (power -1)."""
+    n, m = B.shape
+    for i in prange(n):
+        factor = 0.0 if scale[i] == 0 else scale[i] ** power
+        for j in range(m):
+            out[i, j] = factor * B[i, j]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _sums(R: Floats, scale: Floats, threads: int) -> Floats:
+    """(m,) s'R."""
+    n, m = R.shape
+    partial = np.zeros((threads, m))
+    for t in prange(threads):
+        mine = np.zeros(m)
+        for i in range(t * n // threads, (t + 1) * n // threads):
+            if scale[i] > 0:
+                for j in range(m):
+                    mine[j] += R[i, j] / scale[i]
+        partial[t] = mine
+    return partial.sum(axis=0)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _finish(X: Floats, scale: Floats, share: Floats) -> None:
+    """Back to the unscaled solution: S (x + share s)."""
+    n, m = X.shape
+    for i in prange(n):
+        for j in range(m):
+            X[i, j] = scale[i] * X[i, j] + (share[j] if scale[i] > 0 else 0)
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def _apply(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats) -> None:
+    """Q = P - weights P."""
+    n, m = P.shape
+    for i in prange(n):
+        row, mine = Q[i], P[i]
+        for j in range(m):
+            row[j] = mine[j]
+        for e in range(indptr[i], indptr[i + 1]):
+            w, other = weights[e], P[indices[e]]
+            for j in range(m):
+                row[j] -= w * other[j]
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
+    """(m,) X'Y of each column: summed in tiles, which run along memory, then over the tiles."""
+    n, m = X.shape
+    x, y = X.reshape(-1), Y.reshape(-1)
+    T = TILE * m
+    partial = np.zeros((threads, T))
+    for t in prange(threads):
+        mine = np.zeros(T)
+        left, stop = t * n // threads * m, (t + 1) * n // threads * m
+        while left < stop:
+            width = min(T, stop - left)
+            a, b = x[left : left + width], y[left : left + width]
+            for k in range(width):
+                mine[k] += a[k] * b[k]
+            left += width
+        partial[t] = mine
+    return partial.reshape(threads * TILE, m).sum(axis=0)
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def _step(Y: Floats, R: Floats, P: Floats, Q: Floats, alpha: Floats, threads: int) -> Floats:
+    """Y += alpha P and R -= alpha Q, column by column; (m,) the squares of R."""
+    n, m = R.shape
+    y, r, p, q = Y.reshape(-1), R.reshape(-1), P.reshape(-1), Q.reshape(-1)
+    T = TILE * m
+    tiled = np.empty(T, R.dtype)
+    for k in range(T):
+        tiled[k] = alpha[k % m]
+    partial = np.zeros((threads, T))
+    for t in prange(threads):
+        mine = np.zeros(T)
+        left, stop = t * n // threads * m, (t + 1) * n // threads * m
+        while left < stop:
+            width = min(T, stop - left)
+            a, b, c, d = y[left : left + width], r[left : left + width], p[left : left + width], q[left : left + width]
+            for k in range(width):
+                a[k] += tiled[k] * c[k]
+            for k in range(width):
+                b[k] -= tiled[k] * d[k]
+            for k in range(width):
+                mine[k] += b[k] * b[k]
+            left += width
+        partial[t] = mine
+    return partial.reshape(threads * TILE, m).sum(axis=0)
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def _turn(P: Floats, R: Floats, turn: Floats) -> None:
+    """P = R + turn P, column by column."""
+    n, m = P.shape
+    p, r = P.reshape(-1), R.reshape(-1)
+    T = TILE * m
+    tiled = np.empty(T, P.dtype)
+    for k in range(T):
+        tiled[k] = turn[k % m]
+    for tile in prange((n + TILE - 1) // TILE):
+        left = tile * T
+        width = min(T, n * m - left)
+        a, b = p[left : left + width], r[left : left + width]
+        for k in range(width):
+            a[k] = b[k] + tiled[k] * a[k]

@@ -1,0 +1,40 @@
+"""What a question may spend, by the size of the graph: how many columns of G, how precise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+SMALL = 20_000  # nodes up to which nothing is saved
+POOL, SAMPLE = 200, 512
+WITH_FACTOR = 2048  # where a column costs little: on 20,000 nodes of a manifold 512 lose 14% of the gain, these 1%
+KEPT = 250e6  # numbers in the columns kept, at most: a gigabyte in float32, which every answer runs through
+TIGHT = 1e-9  # tolerance of a column that changes h and diag(G) for good
+SCORING = 1e-6, 1e-2  # of one that scores questions, up to `SMALL` nodes and beyond, where gains are off by up to 0.5%
+CLIMB = 0.15  # of the pool: neighbours of the best finalists that are scored, too
+
+
+class Sizes(NamedTuple):
+    pool: int  # questions scored on every node
+    sample: int  # nodes k that questions race on
+    number: type  # precision of the columns kept
+    tolerance: float  # of columns that score questions
+    once: bool  # columns are solved for once a question, all together
+
+    @property
+    def columns(self) -> int:
+        """How many are kept."""
+        return self.sample + int(self.pool * (1 + CLIMB)) + 1
+
+
+def sizes(n: int, exact: bool, pool: int | None = None, sample: int | None = None) -> Sizes:
+    """For n nodes, with a factor (`exact`) or without; pool and sample as given."""
+    shrink = min(1.0, SMALL / n) ** 0.4
+    fewer = 1.0 if exact else min(1.0, max(0.6, shrink))  # a column costs more without a factor
+    if pool is None:
+        pool = max(1, int(POOL * shrink * fewer))
+    if sample is None:
+        sample = max(1, int(min(WITH_FACTOR, KEPT / n) if exact else SAMPLE * shrink))
+    large = n > SMALL
+    return Sizes(pool, sample, np.float32 if large else np.float64, SCORING[large], large)

@@ -1,0 +1,59 @@
+"""XML read as a stream. A document type is refused: entities declared in it can grow a small file without end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import BinaryIO
+from xml.parsers import expat
+
+from fewlabels.errors import FileError
+
+Attributes = Mapping[str, str]
+FIRST, PIECE = 64, 2**16  # bytes fed at a time: before the root element, where a document type may stand, and after
+
+
+def read_xml(
+    file: BinaryIO,
+    what: str,
+    start: Callable[[str, Attributes, int], None],
+    end: Callable[[str, str], None],
+) -> None:
+    """Call start(tag, attributes, line) and end(tag, text) for every element, without namespaces, as they are met.
+
+    The text is what stood in the element since its last tag. `what` names the file in sentences.
+
+    >>> import io
+    >>> read_xml(io.BytesIO(b"<a><b>x</b>y</a>"), "it", lambda *met: None, lambda tag, text: print(tag, text))
+    b x
+    a y
+    """
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    text: list[str] = []
+    begun = False
+
+    def on_start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal begun
+        begun = True
+        text.clear()
+        start(_local(name), {_local(key): value for key, value in attributes.items()}, parser.CurrentLineNumber)
+
+    def on_end(name: str) -> None:
+        end(_local(name), "".join(text))
+        text.clear()
+
+    def refuse(*declaration: object) -> None:
+        raise FileError(f"{what} has a document type (<!DOCTYPE ...>), which may hide anything: remove it.")
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = on_start, on_end, text.append
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        while piece := file.read(PIECE if begun else FIRST):  # so few that nothing declared in them is used yet
+            parser.Parse(piece, False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise FileError(f"{what} cannot be read as XML: {error}. Save it again.") from None
+
+
+def _local(name: str) -> str:
+    return name.rpartition(" ")[2]

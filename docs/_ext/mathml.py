@@ -19,7 +19,7 @@ def _mathml(node: nodes.Element, *, block: bool) -> str:
     try:
         if re.search(r"\\[dt]?frac(?!\{)", tex):
             raise MathError(r"\frac12 would be drawn as 12 over what follows: write \frac{1}{2}")
-        return tex2mathml(tex, as_block=block).replace("<mi>′</mi>", '<mo class="prime">′</mo>')
+        return tex2mathml(tex, as_block=block)
     except (MathError, LookupError) as error:
         logger.warning("this formula cannot be drawn: %s", error, location=node)
         return ""

@@ -3,6 +3,7 @@
     python benchmarks/scale.py truth [dblp cora citeseer digits] [--seeds 3] [--questions 60]
     python benchmarks/scale.py growth [knn2 manifold power] [--nodes 1e4 1e5] [--questions 5]
     python benchmarks/scale.py ask manifold-20000 sbm-20000 --out asked     # then scale_judge.py, on a graphics card
+    python benchmarks/scale.py curves manifold power --nodes 1e5 --seeds 2 --out docs/pictures/scale.png
 
 Truth: from one label, the sparse engine asks; at each of its questions the dense engine scores all nodes. `same` is the
 share of its questions that are the dense engine's (ties counted as the same), `loss` the share of the best one-step
@@ -24,7 +25,7 @@ from fewlabels.field.sparse import SparseField
 from fewlabels.marginals import largest
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.settings import strength
-from fewlabels.strategies import lowest, tied
+from fewlabels.strategies import cost_of, lowest, tied
 
 
 def accuracy(field, labels):
@@ -245,9 +246,48 @@ def growth(kinds, sizes, questions, options):
             )
 
 
+def curves(kinds, n, seeds, questions, out):
+    """Accuracy by the number of labels, from one random label on, for TSA and what is cheaper."""
+    from matplotlib.figure import Figure
+
+    names = ["tsa", "sopt", "margin", "random"]
+    figure = Figure(figsize=(4.2 * len(kinds), 3.4), layout="constrained")
+    shown = [k for k in (5, 10, 20, 30, 40, 60) if k <= questions + 1]
+    print("| graph | strategy | " + " | ".join(f"{k} labels" for k in shown) + " | s a question |")
+    print("|---" * (len(shown) + 3) + "|", flush=True)
+    for axes, kind in zip(np.atleast_1d(figure.subplots(1, len(kinds), sharey=True)), kinds, strict=True):
+        data = KINDS[kind](n, np.random.default_rng(0))
+        start = SparseField(data.graph, len(data.classes), strength(data.graph, "auto"))
+        for name in names:
+            found, seconds = [], 0.0
+            for seed in range(seeds):
+                rng = np.random.default_rng(seed)
+                field, node, right = start.copy(), int(rng.integers(n)), []
+                strategy = fl.STRATEGIES[name]()
+                for k in range(questions + 1):
+                    field.observe(node, int(data.labels[node]))
+                    right.append(accuracy(field, data.labels))
+                    if k < questions:
+                        began = time.perf_counter()
+                        if name == "random":
+                            node = int(rng.choice(field.unlabelled))
+                        else:
+                            node = lowest(cost_of(strategy, field), field.unlabelled, rng)
+                        seconds += time.perf_counter() - began
+                found.append(right)
+            mean = np.mean(found, axis=0)
+            axes.plot(np.arange(1, questions + 2), mean, label=name)
+            told = " | ".join(f"{mean[k - 1]:.3f}" for k in shown)
+            print(f"| {kind} | {name} | {told} | {seconds / seeds / questions:.2f} |", flush=True)
+        axes.set(title=f"{kind}, {n:,} nodes", xlabel="labels", ylim=(0, 1.02))
+    figure.axes[0].set_ylabel("accuracy")
+    figure.axes[-1].legend(frameon=False, loc="lower right")
+    figure.savefig(out, dpi=120)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["truth", "growth", "ask"])
+    parser.add_argument("what", choices=["truth", "growth", "ask", "curves"])
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--questions", type=int)
@@ -262,6 +302,8 @@ def main():
         truth(given.graphs or ["dblp", "cora", "citeseer", "digits"], given.seeds, given.questions or 60, options)
     elif given.what == "ask":
         asked(given.graphs, given.seeds, given.questions or 60, options, given.out)
+    elif given.what == "curves":
+        curves(given.graphs, int(given.nodes[-1]), given.seeds, given.questions or 60, given.out)
     else:
         growth(given.graphs or list(KINDS), [int(n) for n in given.nodes], given.questions or 5, options)
 

@@ -87,6 +87,35 @@ def test_after_any_answers_and_any_taking_back_the_field_is_the_dense_one(worker
     both("observe_all", {few[0]: 1})
 
 
+def test_unsure_answers_are_those_of_the_dense_field(two):
+    rng = np.random.default_rng(6)
+    graph = fl.Graph(in_pieces(SIZES, rng))
+    ours, theirs = two(graph, 3, 0.8), DenseField(graph, 3, 0.8)
+    labels = random_labels(N, 6, 3, rng)
+    for step in range(25):
+        node = int(rng.integers(N))
+        weights = np.where(rng.random(3) < 0.5, 10 ** rng.uniform(-1, 1, 3), 0.0)
+        for field in (ours, theirs):
+            if step % 5 == 0:
+                node = list(labels)[step // 5]
+                field.observe(node, labels[node])
+            else:
+                field.attach(node, weights)
+        assert_same(ours, theirs)
+    known = np.array(list(labels)[:3])
+    order = np.argsort(theirs.unlabelled)
+    np.testing.assert_allclose(ours.reach(known), theirs.reach(known)[:, order], atol=ROUNDING)
+    fresh = ours.copy()
+    fresh.refresh()
+    assert_same(fresh, ours)
+    for field in (ours, theirs):
+        field.forget_all(list(labels)[:5])
+        field.add_class()
+        field.attach(node, np.array([0.0, 0.0, 0.0, 2.0]))
+        field.attach_all({k: np.zeros(4) for k in range(N)})  # the last answer of every component goes
+    assert_same(ours, theirs)
+
+
 @pytest.mark.parametrize("strategy", fl.STRATEGIES)
 def test_every_strategy_asks_the_same_15_questions(strategy, two):
     rng = np.random.default_rng(1)

@@ -17,8 +17,8 @@ def in_turn(
 ) -> list[int]:
     """Different nodes, one after another, each chosen as if those before were of their most probable class.
 
-    `choose` is given (n,) the costs, NaN where a label is known or supposed, and names a node. `first` are the costs
-    of the field as it is, where they are known already. The field ends as it began.
+    `choose` is given (n,) the costs, NaN where a label is known or supposed and where no question will be, and names a
+    node. `first` are the costs of the field as it is, where they are known already. The field ends as it began.
     """
     chosen: list[int] = []
     supposed: list[int] = []
@@ -38,7 +38,8 @@ def in_turn(
 
 
 def at_nodes(field: Field, values: Floats) -> Floats:
-    """(n,) a field's values at their node numbers, NaN where labelled."""
+    """(n,) a field's values at their node numbers, NaN where labelled and where no question will be about the node."""
     everywhere = np.full(field.n_nodes, np.nan)
     everywhere[field.unlabelled] = values
+    everywhere[field.skipped] = np.nan
     return everywhere

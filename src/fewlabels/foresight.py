@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fewlabels.batch import at_nodes
 from fewlabels.field import Field
 from fewlabels.kernels.reference import Floats, Ints
 from fewlabels.marginals import largest, two_step_marginals
@@ -40,10 +41,7 @@ class Foresight:
         """Work out the costs after this answer."""
         if (node, label) not in self.prepared:
             after = self._after(node, label)
-            costs = np.full(after.n_nodes, np.nan)
-            costs[after.unlabelled] = cost_of(self._strategy, after)
-            costs[after.skipped] = np.nan
-            self.prepared[node, label] = costs
+            self.prepared[node, label] = at_nodes(after, cost_of(self._strategy, after))
 
     def outcomes(self, node: int, classes: Sequence[Hashable]) -> list[Outcome]:
         """What each class, were it the answer, would mean for the others."""

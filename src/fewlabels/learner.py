@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fewlabels import journal
+from fewlabels import answers, asking, journal, saving
+from fewlabels.answers import Answer, Answers, Said
 from fewlabels.batch import at_nodes, in_turn
 from fewlabels.by_node import PREFIX, ByNode
 from fewlabels.checks import is_whole
-from fewlabels.errors import FileError, LabelError, QueryError, nearest
+from fewlabels.doubts import Doubt, contradicted
+from fewlabels.errors import LabelError, QueryError
 from fewlabels.field import Engine, Field, make_field
 from fewlabels.field.question import Question
 from fewlabels.foresight import Foresight, Outcome
@@ -22,8 +24,8 @@ from fewlabels.graph import Graph
 from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error, two_step_lookahead
-from fewlabels.settings import as_array, checked_classes, listed, seed_of, strength
-from fewlabels.strategies import Strategy, cost_of, lowest, make_strategy
+from fewlabels.settings import as_array, checked_classes, seed_of, strength
+from fewlabels.strategies import Strategy, cost_of, make_strategy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +74,7 @@ class ActiveLearner:
             "seed": self._seed,
         }
         self._field = make_field(graph, len(self._classes), number, engine)
-        self._labels: dict[int, int] = {}  # node number -> class number
+        self._answers = Answers()
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []
         self._cost: Floats | None = None  # (n,) the strategy's costs in this state, once asked for
@@ -86,8 +88,13 @@ class ActiveLearner:
 
     @property
     def labelled(self) -> dict[Hashable, Hashable]:
-        """{node: label} of the answers so far, in the order they were given."""
-        return {self.graph.names[node]: self._classes[label] for node, label in self._labels.items()}
+        """{node: label} of the sure answers so far, in the order they were given."""
+        return {self.graph.names[node]: self._classes[label] for node, label in self._answers.sure.items()}
+
+    @property
+    def answers(self) -> list[Answer]:
+        """Every answer so far, sure or not, in the order they were given."""
+        return [Answer(*self._named(each)) for each in self._answers.said]
 
     @property
     def skipped(self) -> list[Hashable]:
@@ -99,54 +106,55 @@ class ActiveLearner:
         """The nodes in components without a label: all classes are equally likely there, `predict` says the first."""
         return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
 
-    def teach(self, node: Any, label: Any) -> None:
-        """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is wrong, none."""
-        nodes, labels = self._many(node, label)
-        new: dict[int, int] = {}
-        for k, given in zip(nodes, labels, strict=True):
-            c = self._class_number(given)
-            known = self._labels.get(k, new.get(k))
-            if known is not None and known != c:
-                raise LabelError(
-                    f"node {self.graph.names[k]!r} is labelled {self._classes[known]!r} and cannot also be "
-                    f"{self._classes[c]!r}: call forget({self.graph.names[k]!r}) first."
-                )
-            if known is None:
-                new[k] = c
-        prepared = self._foresight.prepared.get(next(iter(new.items()))) if len(new) == 1 else None
-        self._field.observe_all(new)
-        for k, c in new.items():
-            self._labels[k] = c
-            self._unskip(k)
-            self._record("teach", node=k, label=self._classes[c])
+    def teach(self, node: Any, label: Any, confidence: Any = 1.0) -> None:
+        """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is wrong, none.
+
+        confidence is the chance that the answer is right, for all of them or one for each. At 1 it is the node's label.
+        Below, it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
+        """
+        said = answers.read(self.graph, self._classes, node, label, confidence)
+        new = self._answers.news(said, self.graph.names, self._classes)
+        sure = {each.node: each.label for each in new if each.sure}
+        unsure = {each.node for each in new if not each.sure}
+        if unsure:
+            answers.require_span(new, self._field.beta * self.graph.weights.max())
+        prepared = self._foresight.prepared.get(next(iter(sure.items()))) if len(new) == len(sure) == 1 else None
+        after = [*self._answers.said, *new]
+        self._field.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
+        self._field.observe_all(sure)
+        for each in new:
+            self._answers.add(each)
+            self._skipped.discard(each.node)
+            how_sure = {} if each.sure else {"confidence": each.confidence}
+            self._record("teach", node=each.node, label=self._classes[each.label], **how_sure)
         if new:
             self._cost = prepared
 
     def forget(self, node: Any) -> None:
-        """Take back the answer to this node, or its skip; or those of a list of nodes, all of them or none."""
-        nodes = list(dict.fromkeys(self._positions(node)))
+        """Take back all answers to this node, or its skip; or those of a list of nodes, all of them or none."""
+        nodes = list(dict.fromkeys(answers.positions(self.graph, node)))
         for k in nodes:
             if self._askable(k):
                 raise LabelError(
                     f"node {self.graph.names[k]!r} has neither a label nor a skip to forget: labelled are "
-                    f"{len(self._labels)} other nodes."
+                    f"{len(self._answers)} other nodes."
                 )
-        self._field.forget_all([k for k in nodes if k in self._labels])
+        nothing = answers.weights_by_class([], self._answers.unsure(nodes), len(self._classes))
+        self._field.attach_all(nothing)
+        self._field.forget_all([k for k in nodes if k in self._answers.sure])
+        self._skipped -= {k for k in nodes if k not in self._answers}
+        self._answers.drop(nodes)
         for k in nodes:
-            if self._labels.pop(k, None) is None:
-                self._unskip(k)
             self._record("forget", node=k)
 
     def skip(self, node: Hashable) -> None:
         """Do not ask about this node again. It still counts in the expected error, and can be taught."""
         k = self.graph.position(node)
-        if k in self._labels:
-            raise LabelError(
-                f"node {node!r} is labelled {self._classes[self._labels[k]]!r}: there is no question to skip."
-            )
+        if k in self._answers:
+            label = f"labelled {self.labelled[node]!r}" if k in self._answers.sure else "answered"
+            raise LabelError(f"node {node!r} is {label}: there is no question to skip.")
         if k not in self._skipped:
             self._skipped.add(k)
-            self._field.skipped[k] = True
             self._record("skip", node=k)
 
     def add_class(self, label: Hashable) -> None:
@@ -170,20 +178,12 @@ class ActiveLearner:
         if not is_whole(wanted) or wanted < 1:
             raise QueryError(f"query({k!r}): ask for a whole number of nodes, at least 1.")
         others = [node for node in {self.graph.position(node) for node in without} if self._askable(node)]
-        left = self.graph.n_nodes - len(self._labels) - len(self._skipped) - len(others)
-        if wanted > left:
-            skipped = f" and {len(self._skipped)} skipped" if self._skipped else ""
-            skipped += f" and {len(others)} left out" if others else ""
-            raise QueryError(
-                f"{wanted} question(s) wanted and {left} node(s) left: {len(self._labels)} are labelled{skipped}. "
-                "Ask for fewer, or forget one."
-            )
+        asking.require_left(wanted, self.graph.n_nodes, len(self._answers), len(self._skipped), len(others))
         rng = self._rng(len(self._events))
-        shut = [*others, *self._skipped]
 
         def choose(cost: Floats) -> int:
-            cost[shut] = np.nan
-            node = self._lowest(cost, rng)
+            cost[others] = np.nan
+            node = asking.pick(cost, rng)
             self._tell(node, float(cost[node]))
             return node
 
@@ -192,9 +192,9 @@ class ActiveLearner:
         return names[0] if k is None else names
 
     def costs(self) -> Floats:
-        """(n,) the strategy's cost of every node, the lowest is asked; NaN where labelled or skipped."""
+        """(n,) the strategy's cost of every node, the lowest is asked; NaN where answered or skipped."""
         if self._cost is None:
-            self._cost = self._at_nodes(cost_of(self._strategy, self._field))
+            self._cost = at_nodes(self._field, cost_of(self._strategy, self._field))
         return self._cost.copy()
 
     def gains(self) -> Floats:
@@ -202,13 +202,15 @@ class ActiveLearner:
 
         It may be negative: an answer can reveal that others are less certain than they seemed.
         """
-        return self.expected_error() - self._at_nodes(two_step_lookahead(self._field))
+        return self.expected_error() - at_nodes(self._field, two_step_lookahead(self._field))
 
     def outcomes(self, node: Hashable) -> list[Outcome]:
         """What each possible answer to this node would change. Needs room for a second field."""
         k = self.graph.position(node)
-        if k in self._labels:
-            raise LabelError(f"node {node!r} is labelled {self._classes[self._labels[k]]!r}: its answer is known.")
+        if k in self._answers.sure:
+            raise LabelError(
+                f"node {node!r} is labelled {self._classes[self._answers.sure[k]]!r}: its answer is known."
+            )
         return self._foresight.outcomes(k, self._classes)
 
     def prepare(self, node: Hashable, label: Any) -> None:
@@ -216,8 +218,8 @@ class ActiveLearner:
 
         Needs room for a second field. Where something else is said or done, what was prepared is dropped.
         """
-        k, c = self.graph.position(node), self._class_number(label)
-        if k not in self._labels:
+        k, c = self.graph.position(node), answers.class_number(self._classes, label)
+        if k not in self._answers.sure:
             self._foresight.prepare(k, c)
 
     @property
@@ -229,7 +231,7 @@ class ActiveLearner:
         """{label: the node to ask next, were it the answer to this node}, for the answers that were prepared."""
         k = self.graph.position(node)
         return {
-            self._classes[c]: self.graph.names[self._lowest(cost, self._rng(len(self._events) + 1))]
+            self._classes[c]: self.graph.names[asking.pick(cost, self._rng(len(self._events) + 1))]
             for (asked, c), cost in self._foresight.prepared.items()
             if asked == k and not np.isnan(cost).all()
         }
@@ -238,15 +240,25 @@ class ActiveLearner:
         """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
         number = np.zeros(self.graph.n_nodes, dtype=np.int64)
         number[self._field.unlabelled] = largest(self._field.h)
-        number[list(self._labels)] = list(self._labels.values())
+        number[list(self._answers.sure)] = list(self._answers.sure.values())
         return as_array(self._classes)[number]
 
     def predict_proba(self) -> Floats:
         """(n, C) chance of each class at each node, by TSA marginals; certain where labelled."""
         p = np.zeros((self.graph.n_nodes, len(self._classes)))
         p[self._field.unlabelled] = two_step_marginals(self._field)
-        p[list(self._labels), list(self._labels.values())] = 1
+        p[list(self._answers.sure), list(self._answers.sure.values())] = 1
         return p
+
+    def doubtful(self, k: int | None = None) -> list[Doubt]:
+        """The answers that the graph contradicts, at most k, those with the least chance first: ask about them again.
+
+        Each is judged by what all other answers say of its node; one that no other answer reaches is not doubted.
+        """
+        if k is not None and (not is_whole(k) or k < 0):
+            raise QueryError(f"doubtful({k!r}): ask for a whole number of answers, at least 0.")
+        found = contradicted(self._field, self._answers.said, self.graph.components())
+        return [Doubt(*self._named(each), self._classes[instead], chance) for each, instead, chance in found[:k]]
 
     def expected_error(self) -> float:
         """The share of nodes expected to be predicted wrongly: the zero-one risk of the TSA marginals."""
@@ -281,42 +293,13 @@ class ActiveLearner:
         A strategy or an engine of one's own is not in the file: pass it again. One passed here counts for this session
         only.
         """
-        header, events = journal.read(path)
-        if header.get("graph") != graph.fingerprint():
-            raise FileError(
-                f"{path} was saved on another graph, of {header.get('n_nodes')} nodes; this one has "
-                f"{graph.n_nodes}. Load it with the graph it was made on."
-            )
-        chosen = header.get("strategy") if strategy is None else strategy
-        if chosen is None:
-            raise FileError(
-                f"{path} was saved with a strategy of your own: pass it as load(path, graph, strategy=...)."
-            )
-        try:
-            held_by = header["engine"] if engine is None else engine
-            learner = cls(graph, header["classes"], chosen, header["beta"], held_by, header["seed"])
-            for event in events:
-                learner._replay(event)
-        except (KeyError, TypeError, IndexError) as error:
-            raise FileError(
-                f"{path} holds a record this version cannot replay ({error!r}). Mend or remove that line."
-            ) from None
-        learner._settings, learner._events = {k: v for k, v in header.items() if k != "fewlabels"}, events
+        learner: ActiveLearner
+        learner, settings, events = saving.replayed(cls, path, graph, strategy, engine)
+        learner._settings, learner._events = settings, events
         return learner
 
-    def _replay(self, event: journal.Record) -> None:
-        do = event["do"]
-        if do == "add_class":
-            return self.add_class(event["label"])
-        if event["node"] < 0:
-            raise IndexError("negative node number")
-        node = self.graph.names[event["node"]]
-        if do == "teach":
-            return self.teach(node, event["label"])
-        return {"forget": self.forget, "skip": self.skip}[do](node)
-
     def __repr__(self) -> str:
-        return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._labels)} labelled)"
+        return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled)"
 
     def _by_node(self) -> ByNode:
         return ByNode(
@@ -327,13 +310,11 @@ class ActiveLearner:
         """Draws the question that follows this many events."""
         return np.random.default_rng([self._seed, n_events])
 
-    def _lowest(self, cost: Floats, rng: np.random.Generator) -> int:
-        """The node with the lowest of (n,) costs, NaN where it must not be asked; ties are drawn."""
-        askable = np.flatnonzero(~np.isnan(cost))
-        return lowest(cost[askable], askable, rng)
+    def _named(self, said: Said) -> tuple[Hashable, Hashable, float]:
+        return self.graph.names[said.node], self._classes[said.label], said.confidence
 
     def _askable(self, k: int) -> bool:
-        return k not in self._labels and k not in self._skipped
+        return k not in self._answers and k not in self._skipped
 
     def _tell(self, node: int, cost: float) -> None:
         """Keep how the engine came to this question, where it says so."""
@@ -341,47 +322,9 @@ class ActiveLearner:
         gain = how.gain + how.cost - cost if how else 0.0
         self.last_question = how and replace(how, node=self.graph.names[node], cost=cost, gain=gain)
 
-    def _at_nodes(self, values: Floats) -> Floats:
-        """(n,) the field's values at their node numbers, NaN where labelled or skipped."""
-        everywhere = at_nodes(self._field, values)
-        everywhere[list(self._skipped)] = np.nan
-        return everywhere
-
-    def _unskip(self, k: int) -> None:
-        self._skipped.discard(k)
-        self._field.skipped[k] = False
-
     def _record(self, do: str, **what: Any) -> None:
+        """Something was said: the field hears whether its node may still be asked, and what was prepared is dropped."""
         self._events.append({"do": do, **what})
+        if "node" in what:
+            self._field.skipped[what["node"]] = not self._askable(what["node"])
         self._cost, self._foresight = None, Foresight(self._field, self._strategy)
-
-    def _many(self, node: Any, label: Any) -> tuple[list[int], list[Any]]:
-        """Node numbers and labels of one answer or of several."""
-        nodes = self._positions(node)
-        if not _several(node):
-            return nodes, [label]
-        if not isinstance(label, (list, tuple, range)) and getattr(label, "ndim", 0) != 1:
-            raise LabelError(
-                f"{len(nodes)} nodes and the single label {label!r}: give a list of labels, one for every node."
-            )
-        if len(nodes) != len(label):
-            raise LabelError(f"{len(nodes)} nodes and {len(label)} labels: give one label for every node.")
-        return nodes, list(label)
-
-    def _positions(self, node: Any) -> list[int]:
-        """Node numbers of one node or of several."""
-        return [self.graph.position(k) for k in (node if _several(node) else [node])]
-
-    def _class_number(self, label: Any) -> int:
-        try:
-            return self._classes.index(label)
-        except (ValueError, TypeError):
-            hint = nearest(label, self._classes)
-            raise LabelError(
-                f"{label!r} is not one of the classes {listed(self._classes)}.{hint} Add it with add_class({label!r})."
-            ) from None
-
-
-def _several(node: Any) -> bool:
-    """Whether this is a list of nodes; a tuple may be one node's name."""
-    return isinstance(node, (list, range)) or getattr(node, "ndim", 0) > 0

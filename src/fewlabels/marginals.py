@@ -8,7 +8,7 @@ import numpy as np
 
 from fewlabels.field import Field
 from fewlabels.kernels import reference
-from fewlabels.kernels.reference import Floats, Ints, answer
+from fewlabels.kernels.reference import Floats, Ints, answer, leaning
 
 if TYPE_CHECKING:
     from fewlabels.kernels.elimination import Tree
@@ -37,14 +37,15 @@ def markov_field(field: Field) -> tuple[Tree, Floats]:
     """The binary Markov random field over the unlabelled nodes: their junction tree, and (u, C) the labels' pull.
 
     A label turns each of its edges into log odds of 2 beta w at the other end, towards +1 in the column of its class
-    and towards -1 in the others.
+    and towards -1 in the others; an unsure answer of weight w is such an edge at its own node.
     """
     from fewlabels.kernels.elimination import junction_tree as tree_of  # loads SciPy
 
     rows = field.weights[field.unlabelled]
     known = np.flatnonzero(field.label >= 0)
     signs = np.array([answer(c, field.n_classes) for c in range(field.n_classes)])  # (C, C)
-    pull = 2 * (rows[:, known] @ signs[field.label[known]])  # (u, C)
+    _, unsure = leaning(field.attached[field.unlabelled])
+    pull = 2 * (rows[:, known] @ signs[field.label[known]] + unsure)  # (u, C)
     return tree_of(rows[:, field.unlabelled]), pull
 
 

@@ -58,6 +58,33 @@ def test_answers_taking_back_and_a_new_class_equal_the_dense_field(kind):
         assert_same(ours, twin, 10 * CLOSE[kind])
 
 
+@pytest.mark.parametrize("kind", CLOSE, ids=str)
+def test_unsure_answers_equal_the_dense_field(kind):
+    rng = np.random.default_rng(3)
+    graph = fl.Graph(in_pieces([12, 5, 2, 1], rng))
+    ours, twin = GpuField(graph, 3, 0.8, kind, DEVICE), DenseField(graph, 3, 0.8, reference)
+    labels = random_labels(20, 6, 3, rng)
+    for step in range(60):
+        node = int(rng.integers(20))
+        weights = np.where(rng.random(3) < 0.5, 10 ** rng.uniform(-1, 1, 3), 0.0)
+        for field in (ours, twin):
+            if step % 5 == 0 and node in labels:
+                field.forget(node) if field.label[node] >= 0 else field.observe(node, labels[node])
+            else:
+                field.attach(node, weights)
+        assert_same(ours, twin, 30 * CLOSE[kind])
+    known = np.flatnonzero(twin.label >= 0)
+    a, b = np.argsort(ours.unlabelled), np.argsort(twin.unlabelled)
+    np.testing.assert_allclose(ours.reach(known)[:, a], twin.reach(known)[:, b], atol=30 * CLOSE[kind])
+    fresh = ours.copy()
+    fresh.refresh()
+    assert_same(fresh, ours, 30 * CLOSE[kind])
+    for field in (ours, twin):
+        field.add_class()
+        field.attach_all({node: np.zeros(4) for node in range(20)})
+    assert_same(ours, twin, 30 * CLOSE[kind])
+
+
 def test_a_fresh_start_with_labels_and_a_copy_are_the_field_itself():
     rng = np.random.default_rng(1)
     field = GpuField(fl.Graph(in_pieces([14, 6], rng)), 3, 1.0, device=DEVICE)

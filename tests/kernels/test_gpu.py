@@ -88,6 +88,25 @@ def test_downdate_equals_its_twin_in_the_leading_block_only(field, kind):
         assert whole[:, u:].isnan().all()
 
 
+def test_shift_and_ground_equal_their_twins_in_the_leading_block_only(field, kind):
+    h_q = np.linspace(-1, 1, field.h.shape[1])
+    for q in range(min(3, len(field.h))):
+        G, whole = in_a_larger_buffer(field.G, kind)
+        h, island, u = tensor(field.h), field.island.copy(), len(field.h)
+        twin = [field.G.copy(), field.h.copy(), field.island.copy()]
+        if island[q] < 0:
+            v = 0.3 * field.G[q, q]
+            gpu.shift(G, h, q, v, tensor(h_q))
+            reference.shift(*twin[:2], q, v, h_q)
+        else:
+            gpu.ground(G, h, island, q, 0.7, tensor(h_q))
+            reference.ground(*twin, q, 0.7, h_q)
+        for ours, theirs in zip([G.cpu().numpy(), h.cpu().numpy(), island], twin, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=10 * CLOSE[kind] * max(1, abs(field.G).max()))
+        assert whole[u:].isnan().all()
+        assert whole[:, u:].isnan().all()
+
+
 def test_rows_of_any_length_are_taken():
     field = state(20, 3, 2)
     G = tensor(field.G)

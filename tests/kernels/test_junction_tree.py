@@ -65,6 +65,7 @@ def field_of(W, beta, label, C):
     return SimpleNamespace(
         weights=sparse.csr_array(beta * W),
         label=label,
+        attached=np.zeros((len(label), C)),
         unlabelled=np.flatnonzero(label < 0),
         n_nodes=len(label),
         n_classes=C,

@@ -65,7 +65,7 @@ def test_an_answer_is_the_dense_one_to_the_last_bit_and_taking_it_back_its_inver
         island = field.island[q] >= 0
         for first, rows in parts:
             if island:
-                rows_cpu.ground(rows, first, row, node, members)
+                rows_cpu.ground(rows, first, row, node, members, 0.0)
             else:
                 rows_cpu.downdate(rows, first, row, node)
         cpu.downdate(G, field.h.copy(), field.island.copy(), q, 0)
@@ -76,6 +76,25 @@ def test_an_answer_is_the_dense_one_to_the_last_bit_and_taking_it_back_its_inver
             for first, rows in parts:
                 rows_cpu.border(rows, first, np.where(np.arange(N) == node, 0, row / row[node]), 1 / row[node], node)
             np.testing.assert_allclose(together(parts, field), field.G, atol=ROUNDING * field.G.max())
+
+
+def test_an_unsure_answer_is_the_dense_one_to_the_last_bit(field):
+    for q, node in enumerate(field.unlabelled):
+        parts, G = blocks(field), field.G.copy()
+        row = np.zeros(N)
+        row[field.unlabelled] = G[q]
+        members = np.zeros(N, dtype=bool)
+        members[field.unlabelled] = field.island == field.island[q]
+        if field.island[q] >= 0:
+            cpu.ground(G, field.h.copy(), field.island.copy(), q, 0.6, np.zeros(3))
+        else:
+            cpu.shift(G, field.h.copy(), q, 0.6 * G[q, q], np.zeros(3))
+        for first, rows in parts:
+            if field.island[q] >= 0:
+                rows_cpu.ground(rows, first, row, node, members, 0.6)
+            else:
+                rows_cpu.shift(rows, first, row, node, 0.6 * row[node] / row[node])
+        np.testing.assert_array_equal(together(parts, field), G)
 
 
 def test_centering(field):

@@ -109,6 +109,38 @@ def test_downdate_equals_its_twin(field):
             np.testing.assert_allclose(a, b, atol=ROUNDING * max(1, abs(field.G).max()))
 
 
+@pytest.mark.parametrize("kept", [0.0, 0.3, 2.5])
+def test_shift_equals_its_twin_and_with_no_variance_left_is_a_downdate(field, kept):
+    h_q = reference.answer(1, field.h.shape[1])
+    for q in np.flatnonzero(field.island < 0)[:3]:
+        v = kept * field.G[q, q]
+        close = ROUNDING * max(1, abs(field.G).max())
+        ours, twin = [[field.G.copy(), field.h.copy()] for _ in range(2)]
+        cpu.shift(*ours, q, v, h_q)
+        reference.shift(*twin, q, v, h_q)
+        for a, b in zip(ours, twin, strict=True):
+            np.testing.assert_allclose(a, b, atol=close)
+        if kept == 0:
+            known = [field.G.copy(), field.h.copy(), field.island.copy()]
+            reference.downdate(*known, q, 1)
+            for a, b in zip(twin, known, strict=False):
+                np.testing.assert_allclose(a, b, atol=close)
+
+
+@pytest.mark.parametrize("v", [0.0, 0.4])
+def test_ground_equals_its_twin_and_with_no_variance_left_is_a_downdate(field, v):
+    h_q = reference.answer(1, field.h.shape[1])
+    for q in np.flatnonzero(field.island >= 0)[:3]:
+        ours, twin, known = [[field.G.copy(), field.h.copy(), field.island.copy()] for _ in range(3)]
+        cpu.ground(*ours, q, v, h_q)
+        reference.ground(*twin, q, v, h_q)
+        reference.downdate(*known, q, 1)
+        known[0][np.ix_(known[2] != field.island, known[2] != field.island)] += v
+        for a, b, c in zip(ours, twin, known, strict=True):
+            np.testing.assert_allclose(a, b, atol=ROUNDING * max(1, abs(field.G).max()))
+            np.testing.assert_allclose(b, c, atol=ROUNDING * max(1, abs(field.G).max()))
+
+
 def test_a_kernel_reads_and_writes_the_leading_block_only():
     field = state(20, 3, 2, rng=np.random.default_rng(1))
     buffer = np.full((30, 30), np.nan)

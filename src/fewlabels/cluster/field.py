@@ -87,23 +87,56 @@ class ClusterField(AtOnce, Known):
                 self._error += EPS * before + share**2 * self._error[node]
             else:
                 same = self._island == here
-                self._blocks.tell("ground", row, node, same)
+                self._blocks.tell("ground", row, node, same, 0.0)
                 self._diagonal[same] += pivot - (row[same] + row[same])
                 self._h[same] += surprise
                 self._error[same] += self._error[node] + EPS * (before[same] + pivot)
                 self._island[same] = -1
             self.label[node] = label
             self._diagonal[node] = self._h[node] = self._error[node] = 0
-        reached = (self.label < 0) & (self._island < 0)
-        if (self._error[reached] > DRIFT * self._diagonal[reached]).any():
-            self.refresh()
+        self._watch()
 
     def forget(self, node: int) -> None:
         self._take_back(node)
-        if self._island[node] >= 0:
-            members = self._component == self._component[node]
-            if (self._error[members] * self._degree[members] > DRIFT).any():  # 1 / degree: the least resistance
-                self.refresh()
+        self._watch_island(node)
+
+    def attach(self, node: int, weights: Floats) -> None:
+        self.attached[node] = weights
+        if self.label[node] >= 0:
+            return
+        total, here = float(weights.sum()), self._island[node]
+        if here >= 0 and total == 0:
+            return
+        if here < 0 and self._has_no_label(node):
+            with self._blocks.changing():
+                self._unground(node)
+            self._watch_island(node)
+            return
+        row = self._blocks.row(node)  # (n,) zero at labelled nodes
+        before, pivot = self._diagonal.copy(), row[node]
+        with self._blocks.changing():
+            if here >= 0:
+                same, v = self._island == here, 1 / total
+                self._blocks.tell("ground", row, node, same, v)
+                self._diagonal[same] += v + (pivot - (row[same] + row[same]))
+                self._h[same] = 2 * weights / total - 1
+                self._error[same] += self._error[node] + EPS * (before[same] + pivot + v)
+                self._island[same] = -1
+            else:
+                pull, signed = self._attachments()  # (n,), (n, C)
+                held = float(row @ pull)  # 1 + G_qq times the change of weight, as a sum that does not cancel
+                kept, h_q = 1 / held, row @ signed / held
+                self._blocks.tell("shift", row, node, kept)
+                self._diagonal += row * row / pivot * (kept - 1)
+                self._diagonal[node] = pivot * kept
+                self._h += np.outer(row / pivot, h_q - self._h[node])
+                self._h[node] = h_q
+                self._error += EPS * before + (row / pivot) ** 2 * self._error[node] * max(1.0, kept)
+        self._watch()
+
+    def reach(self, nodes: Ints) -> Floats:
+        u = self.unlabelled
+        return np.array([self._reach(int(node))[u] for node in nodes]).reshape(len(nodes), len(u))
 
     def few(self, many: int) -> bool:
         return many <= 1 or many * MANY < len(self.unlabelled)
@@ -116,7 +149,7 @@ class ClusterField(AtOnce, Known):
     def add_class(self) -> None:
         unheard = np.where((self.label < 0) & (self._island < 0), -1.0, 0.0)
         self._h = np.column_stack([self._h, unheard])
-        self.n_classes += 1
+        self._one_more_class()
 
     def copy(self) -> ClusterField:
         """An independent field in the same state, on the same workers, which need room for it."""
@@ -142,7 +175,8 @@ class ClusterField(AtOnce, Known):
         inside = sparse.diags_array((~known).astype(float))
         W = sparse.csr_array(inside @ self.weights @ inside)
         W.eliminate_zeros()
-        diagonal = np.where(known | lonely, 1.0, self._degree)
+        degree = self._degree + self.attached.sum(axis=1)
+        diagonal = np.where(known | lonely, 1.0, degree)
         rows = [(W[a:b], diagonal, lifted, lift) for a, b in pairwise(self._blocks.bounds)]
         _, signed = self._attachments()
         with self._blocks.changing():
@@ -157,7 +191,7 @@ class ClusterField(AtOnce, Known):
                 progress.step()
             if done:
                 lowered = -1 / (lift * size**2)
-                found = self._blocks.ask("settle", known | lonely, lifted, lowered, self._degree, signed)
+                found = self._blocks.ask("settle", known | lonely, lifted, lowered, degree, signed)
                 self._diagonal, self._error, self._h = found
                 self._h[self._island >= 0] = 0
                 reached = ~known & (self._island < 0)
@@ -165,6 +199,18 @@ class ClusterField(AtOnce, Known):
             if not done:
                 self._build_up()
         self.refreshes += 1
+
+    def _watch(self) -> None:
+        """Start afresh where rounding has taken too much."""
+        reached = (self.label < 0) & (self._island < 0)
+        if (self._error[reached] > DRIFT * self._diagonal[reached]).any():
+            self.refresh()
+
+    def _watch_island(self, node: int) -> None:
+        """The same where the node's component has just lost its last label."""
+        members = self._component == self._component[node]
+        if self._island[node] >= 0 and (self._error[members] * self._degree[members] > DRIFT).any():
+            self.refresh()  # 1 / degree is the least resistance there can be
 
     def _build_up(self) -> None:
         """G afresh without a subtraction, for weights that span too far to eliminate: as if all nodes had been known,

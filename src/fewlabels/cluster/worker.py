@@ -149,8 +149,11 @@ class Rows:
     def downdate(self, row: Floats, q: int) -> None:
         rows_cpu.downdate(self.G, self.first, np.array(row), q)
 
-    def ground(self, row: Floats, q: int, members: Flags) -> None:
-        rows_cpu.ground(self.G, self.first, np.array(row), q, np.array(members))
+    def shift(self, row: Floats, q: int, kept: float) -> None:
+        rows_cpu.shift(self.G, self.first, np.array(row), q, kept)
+
+    def ground(self, row: Floats, q: int, members: Flags, v: float) -> None:
+        rows_cpu.ground(self.G, self.first, np.array(row), q, np.array(members), v)
 
     def border(self, reach: Floats, s: float, q: int) -> None:
         rows_cpu.border(self.G, self.first, np.array(reach), s, q)

@@ -29,6 +29,7 @@ class Field(Protocol):
     kernels: Any
     weights: sparse.csr_array  # (n, n) beta W
     label: Ints  # (n,) class number of every node, -1 where not known
+    attached: Floats  # (n, C) weight of each node's unsure answers, by the class they name
     skipped: Flags  # (n,) nodes that no question will be about: their costs need not be exact
 
     @property
@@ -74,6 +75,18 @@ class Field(Protocol):
     def relabel(self, node: int, label: int) -> None:
         """This labelled node is of another class: G stays, h follows."""
 
+    def attach(self, node: int, weights: Floats) -> None:
+        """From now on the unsure answers to this node weigh (C,) so much, by the class they name; it stays unlabelled.
+
+        At a node whose label is known for sure they count for nothing until that is forgotten.
+        """
+
+    def attach_all(self, weights: dict[int, Floats]) -> None:
+        """{node: (C,) weights}: the same for many."""
+
+    def reach(self, nodes: Ints) -> Floats:
+        """(m, u) how much a label at each of these labelled nodes counts at each unlabelled one: -L_mu G."""
+
     def add_class(self) -> None:
         """One more class, of which nothing has been heard."""
 
@@ -93,7 +106,7 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
         return engine(graph, n_classes, beta)
     if not isinstance(engine, str):
         same = (engine.n_nodes, engine.n_classes, engine.beta) == (graph.n_nodes, n_classes, beta)
-        if not same or (engine.weights != beta * graph.weights).nnz or len(engine.unlabelled) < graph.n_nodes:
+        if not same or (engine.weights != beta * graph.weights).nnz or _has_answers(engine):
             raise SettingError("engine is a field of another graph, classes or beta, or with labels: make a new one.")
         return engine.copy()
     if engine not in ENGINES:
@@ -115,6 +128,10 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
     from fewlabels.field.dense import DenseField  # loads Numba
 
     return DenseField(graph, n_classes, beta)
+
+
+def _has_answers(field: Field) -> bool:
+    return len(field.unlabelled) < field.n_nodes or bool(field.attached.any())
 
 
 def _is_for_sparse(graph: Graph) -> bool:

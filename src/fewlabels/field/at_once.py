@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from fewlabels.kernels.reference import Ints
+from fewlabels.kernels.reference import Floats, Ints
 
 
 class AtOnce:
     """For fields whose `refresh` works everything out from the graph and the labels."""
 
     label: Ints  # (n,)
+    attached: Floats  # (n, C)
 
     def observe(self, node: int, label: int) -> None:
         raise NotImplementedError
 
     def forget(self, node: int) -> None:
+        raise NotImplementedError
+
+    def attach(self, node: int, weights: Floats) -> None:
         raise NotImplementedError
 
     def refresh(self) -> None:
@@ -39,4 +43,14 @@ class AtOnce:
                 self.forget(node)
         else:
             self.label[nodes] = -1
+            self.refresh()
+
+    def attach_all(self, weights: dict[int, Floats]) -> None:
+        """{node: (C,) weights} of their unsure answers from now on."""
+        if self.few(len(weights)):
+            for node, each in weights.items():
+                self.attach(node, each)
+        else:
+            for node, each in weights.items():
+                self.attached[node] = each
             self.refresh()

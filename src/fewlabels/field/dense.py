@@ -79,9 +79,7 @@ class DenseField(AtOnce, Placement):
         self.kernels.downdate(G, self.h, island, q, label)
         self._drop(q)
         self.label[node] = label
-        now, reached = np.diag(self.G), self.island < 0
-        if (self.error[reached] > DRIFT * now[reached]).any():
-            self.refresh()
+        self._watch()
 
     def forget(self, node: int) -> None:
         label = int(self.label[node])
@@ -101,6 +99,32 @@ class DenseField(AtOnce, Placement):
         self.error[:] += EPS * np.diag(self.G)
         self._error[u] = EPS * self.n_nodes * self._G[u, u]
 
+    def attach(self, node: int, weights: Floats) -> None:
+        q = int(self._place[node])
+        self.attached[node] = weights
+        if self.label[node] >= 0:
+            return
+        G, island, error = self.G, self.island, self.error
+        before, row = np.diag(G).copy(), G[q].copy()
+        if island[q] >= 0:
+            if (total := float(weights.sum())) > 0:
+                same = island == island[q]
+                error[same] += error[q] + EPS * (before[same] + row[q] + 1 / total)
+                self.kernels.ground(G, self.h, island, q, 1 / total, 2 * weights / total - 1)
+            return
+        if self._has_no_label(node):
+            self._unground(node)
+            return
+        pull, signed = (array[self.unlabelled] for array in self._attachments())  # (u,), (u, C)
+        held = float(row @ pull)  # 1 + G_qq times the change of weight, as a sum that does not cancel
+        error += EPS * before + (row / row[q]) ** 2 * error[q] * max(1.0, 1 / held)
+        self.kernels.shift(G, self.h, q, row[q] / held, row @ signed / held)
+        self._watch()
+
+    def reach(self, nodes: Ints) -> Floats:
+        reach: Floats = self.weights[nodes][:, self.unlabelled] @ self.G
+        return reach
+
     def few(self, many: int) -> bool:
         return many <= 1 or many * MANY < self._u
 
@@ -113,7 +137,7 @@ class DenseField(AtOnce, Placement):
         unheard = np.zeros((self.n_nodes, 1))
         unheard[: self._u, 0] = np.where(self.island < 0, -1.0, 0.0)
         self._h = np.hstack([self._h, unheard])
-        self.n_classes += 1
+        self._one_more_class()
 
     def refresh(self) -> None:
         """Compute G and h afresh from the graph and the labels, component by component."""
@@ -152,6 +176,12 @@ class DenseField(AtOnce, Placement):
         else:
             self._G[places, places] = block
         return error
+
+    def _watch(self) -> None:
+        """Start afresh where rounding has taken too much."""
+        now, reached = np.diag(self.G), self.island < 0
+        if (self.error[reached] > DRIFT * now[reached]).any():
+            self.refresh()
 
     def _reach(self, node: int, u: int) -> Floats:
         """(u,) how much a label at this node counts at each of the others: G times its ties to them."""

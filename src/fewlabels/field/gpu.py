@@ -100,9 +100,7 @@ class GpuField(AtOnce, Placement):
         self._G[: u + 1, u] = 0
         self._h[u] = 0
         if self._has_no_label(node):
-            members = self._make_island(node)
-            kernels.center(self.state[0], members)
-            self._h[torch.as_tensor(members, device=self.device)] = 0
+            self._unground(node)
             return
         reach = self._reach(node, u)
         pull, signed = (self._on_card(array[self._order[: u + 1]]) for array in self._attachments())
@@ -111,6 +109,27 @@ class GpuField(AtOnce, Placement):
         self._island[u] = -1
         G, h, _ = self.state
         kernels.border(G, h, reach, s, h_new, label)
+
+    def attach(self, node: int, weights: Floats) -> None:
+        self.attached[node] = weights
+        if self.label[node] >= 0:
+            return
+        q, (G, h, island) = int(self._place[node]), self.state
+        if island[q] >= 0:
+            if (total := float(weights.sum())) > 0:
+                kernels.ground(G, h, island, q, 1 / total, self._on_card(2 * weights / total - 1))
+            return
+        if self._has_no_label(node):
+            self._unground(node)
+            return
+        row = G[q].double()
+        pull, signed = (self._on_card(array[self.unlabelled]) for array in self._attachments())
+        held = row @ pull  # 1 + G_qq times the change of weight, as a sum that does not cancel
+        kernels.shift(G, h, q, row[q] / held, row @ signed / held)
+
+    def reach(self, nodes: Ints) -> Floats:
+        ties = self._on_card(self.weights[nodes][:, self.unlabelled].toarray()).to(self.dtype)
+        return (ties @ self.state[0]).double().cpu().numpy()
 
     def few(self, many: int) -> bool:
         return True
@@ -124,7 +143,7 @@ class GpuField(AtOnce, Placement):
         unheard = torch.zeros((self.n_nodes, 1), dtype=torch.float64, device=self.device)
         unheard[: self._u, 0] = self._on_card(np.where(self.island < 0, -1.0, 0.0))
         self._h = torch.hstack([self._h, unheard])
-        self.n_classes += 1
+        self._one_more_class()
 
     def refresh(self) -> None:
         """Compute G and h afresh from the graph and the labels, component by component."""
@@ -165,6 +184,12 @@ class GpuField(AtOnce, Placement):
         if work is not block:
             for start in range(0, m, BLOCK):
                 block[start : start + BLOCK] = work[start : start + BLOCK].to(self.dtype)
+
+    def _unground(self, node: int) -> None:
+        """The last label of a component is gone: its block becomes the pseudo-inverse again, its h zero."""
+        members = self._make_island(node)
+        kernels.center(self.state[0], members)
+        self._h[torch.as_tensor(members, device=self.device)] = 0
 
     def _reach(self, node: int, u: int) -> torch.Tensor:
         """(u,) how much a label at this node counts at each of the others: G times its ties to them."""

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fewlabels.errors import GraphError
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Flags, Floats, Ints, answer
+from fewlabels.kernels.reference import Flags, Floats, Ints, answer, leaning
 
 SPAN = 1e13  # largest over smallest weight: beyond it float64 cannot hold a node's strong and weak ties at once
 RANGE = (1e-50, 1e50)  # beta times a weight
@@ -34,23 +34,31 @@ class Known:
         self._component = graph.components()
         self.label = np.full(self.n_nodes, -1)  # (n,) class number, -1 where not known
         self.skipped = np.zeros(self.n_nodes, dtype=bool)
+        self.attached = np.zeros((self.n_nodes, n_classes))  # weight of the unsure answers, by the class they name
 
     def _attachments(self) -> tuple[Floats, Floats]:
-        """(n,) pull of each node towards labelled ones, and (n, C) the same with the labels' signs."""
+        """(n,) pull of each node towards labelled ones and its unsure answers, and (n, C) the same with their signs."""
         known = self.label >= 0
         Y = np.zeros((self.n_nodes, self.n_classes))
         Y[known] = np.array([answer(c, self.n_classes) for c in range(self.n_classes)])[self.label[known]]
-        return self.weights @ known.astype(float), self.weights @ Y
+        unsure, signed = leaning(self.attached)
+        return self.weights @ known.astype(float) + unsure, self.weights @ Y + signed
 
     def _has_label(self) -> Flags:
-        """Whether each component has a label."""
+        """Whether each component has a label, sure or unsure."""
         has_label = np.zeros(self._component.max() + 1, dtype=bool)
-        has_label[self._component[self.label >= 0]] = True
+        has_label[self._component[(self.label >= 0) | self.attached.any(axis=1)]] = True
         return has_label
 
     def _has_no_label(self, node: int) -> bool:
-        """Whether the node's component has no label left."""
-        return bool((self.label[self._component == self._component[node]] < 0).all())
+        """Whether the node's component has no label left, sure or unsure."""
+        members = self._component == self._component[node]
+        return bool((self.label[members] < 0).all()) and not self.attached[members].any()
+
+    def _one_more_class(self) -> None:
+        """Of which nothing has been heard: every answer so far speaks against it."""
+        self.attached = np.hstack([self.attached, np.zeros((self.n_nodes, 1))])
+        self.n_classes += 1
 
     def _pieces(self, unlabelled: Ints) -> Ints:
         """(u,) which piece each node is in once the labelled ones are taken out; G is zero between pieces."""

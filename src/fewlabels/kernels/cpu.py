@@ -16,10 +16,12 @@ __all__ = [
     "border",
     "center",
     "downdate",
+    "ground",
     "harmonic_cost",
     "inverse_by_bordering",
     "inverse_error",
     "row_sums",
+    "shift",
     "sopt_cost",
     "sopt_from_sums",
     "two_step_cost",
@@ -93,6 +95,47 @@ def _downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
                         change[j] += pivot - (row[k] + row[j])
     if here >= 0:
         island[island == here] = -1
+
+
+def shift(G: Floats, h: Floats, q: int, v: float, h_q: Floats) -> None:
+    _shift(whole_rows(G), h, q, v, h_q)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _shift(G: Floats, h: Floats, q: int, v: float, h_q: Floats) -> None:
+    u, C = h.shape
+    row, at_q = G[q, :u].copy(), h[q].copy()
+    pivot = row[q]
+    kept = v / pivot
+    for k in prange(u):
+        if row[k] != 0.0:
+            for d in range(C):
+                h[k, d] += row[k] / pivot * (h_q[d] - at_q[d])
+            change = G[k, :u]
+            for j in range(u):
+                change[j] += row[k] * row[j] / pivot * (kept - 1.0)
+            change[q] = row[k] * kept
+    G[q, :u] = row * kept
+    h[q] = h_q
+
+
+def ground(G: Floats, h: Floats, island: Ints, q: int, v: float, h_q: Floats) -> None:
+    _ground(whole_rows(G), h, island, q, v, h_q)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _ground(G: Floats, h: Floats, island: Ints, q: int, v: float, h_q: Floats) -> None:
+    u, here = len(h), island[q]
+    row = G[q, :u].copy()
+    pivot = row[q]
+    for k in prange(u):
+        if island[k] == here:
+            h[k] = h_q
+            change = G[k, :u]
+            for j in range(u):
+                if island[j] == here:
+                    change[j] += v + (pivot - (row[k] + row[j]))
+    island[island == here] = -1
 
 
 def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int) -> None:

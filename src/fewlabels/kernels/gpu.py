@@ -158,6 +158,25 @@ def downdate(G: Tensor, h: Tensor, island: Ints, q: int, c: int) -> None:
     h += share.double()[:, None] * (_answer(c, h) - at_q)
 
 
+def shift(G: Tensor, h: Tensor, q: int, v: Tensor | float, h_q: Tensor) -> None:
+    row, at_q = G[q].clone(), h[q].clone()  # (u,), (C,)
+    pivot = row[q].double()
+    kept = v / pivot
+    _update(G, lambda rows: rank_one_batch(rows, row[None], ((kept - 1) / pivot).to(G.dtype)[None]))
+    G[q] = G[:, q] = row * kept.to(G.dtype)
+    h += (row.double() / pivot)[:, None] * (h_q - at_q)
+    h[q] = h_q
+
+
+def ground(G: Tensor, h: Tensor, island: Ints, q: int, v: Tensor | float, h_q: Tensor) -> None:
+    same, row = island == island[q], G[q].clone()
+    member = torch.as_tensor(same, device=G.device)
+    offset = (row[q].double() + v).to(G.dtype)
+    _update(G, lambda rows: ground_batch(rows, row[None], member[None], offset[None]))
+    h[member] = h_q
+    island[same] = -1
+
+
 def border(G: Tensor, h: Tensor, reach: Tensor, s: Tensor | float, h_new: Tensor, c: int) -> None:
     u = len(reach)
     s = torch.as_tensor(s, dtype=torch.float64, device=G.device)

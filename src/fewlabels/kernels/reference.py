@@ -108,6 +108,12 @@ def answer(c: int, C: int) -> Floats:
     return np.where(np.arange(C) == c, 1.0, -1.0)
 
 
+def leaning(attached: Floats) -> tuple[Floats, Floats]:
+    """(n,) weight of a node's unsure answers, and (n, C) the same with the signs they have in each class's column."""
+    total = attached.sum(axis=1)
+    return total, 2 * attached - total[:, None]
+
+
 def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
     """Node q is known to be of class c: change G, h and island in place; row and column q of G become zero."""
     r, _ = respond(G, island, q)
@@ -119,6 +125,29 @@ def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
         column = G[same, q]
         G[np.ix_(same, same)] += G[q, q] - column[:, None] - column[None, :]
         island[same] = -1
+
+
+def shift(G: Floats, h: Floats, q: int, v: float, h_q: Floats) -> None:
+    """What is said of node q itself changes: its variance becomes v, its propagated label h_q (C,); the others follow.
+
+    Both move by the share r of what happens at q, in place. With v = 0 this is `downdate`.
+    """
+    r, before = G[q] / G[q, q], G[q, q]  # (u,)
+    h += np.outer(r, h_q - h[q])
+    G += np.outer(r, r) * (v - before)
+    G[q] = G[:, q] = r * v
+
+
+def ground(G: Floats, h: Floats, island: Ints, q: int, v: float, h_q: Floats) -> None:
+    """The first answer in a component without a label, at q: its variance is v from now on, and h_q (C,) is everyone's.
+
+    In place, as `shift`. With v = 0 this is `downdate`.
+    """
+    same = np.flatnonzero(island == island[q])
+    column = G[same, q]
+    G[np.ix_(same, same)] += v + (G[q, q] - column[:, None] - column[None, :])
+    h[same] = h_q
+    island[same] = -1
 
 
 def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int) -> None:

@@ -67,8 +67,23 @@ def downdate(G: Floats, first: int, row: Floats, q: int) -> None:
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def ground(G: Floats, first: int, row: Floats, q: int, members: Flags) -> None:
-    """Node q is the first known one of its component, whose nodes are `members` (n,)."""
+def shift(G: Floats, first: int, row: Floats, q: int, kept: float) -> None:
+    """What is said of node q, whose row of G this is, changes; its variance is multiplied by `kept`."""
+    pivot = row[q]
+    for i in prange(G.shape[0]):
+        mine = row[first + i]
+        change = G[i]
+        if mine != 0.0:
+            for j in range(len(row)):
+                change[j] += mine * row[j] / pivot * (kept - 1.0)
+            change[q] = mine * kept
+    if first <= q < first + G.shape[0]:
+        G[q - first] = row * kept
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def ground(G: Floats, first: int, row: Floats, q: int, members: Flags, v: float) -> None:
+    """The first answer of the component whose nodes are `members` (n,), at q: its variance is v, none if it is sure."""
     pivot = row[q]
     for i in prange(G.shape[0]):
         change = G[i]
@@ -76,9 +91,11 @@ def ground(G: Floats, first: int, row: Floats, q: int, members: Flags) -> None:
             mine = row[first + i]
             for j in range(len(row)):
                 if members[j]:
-                    change[j] += pivot - (mine + row[j])
-        change[q] = 0.0
-    _clear(G, first, q)
+                    change[j] += v + (pivot - (mine + row[j]))
+        if v == 0.0:
+            change[q] = 0.0
+    if v == 0.0:
+        _clear(G, first, q)
 
 
 @njit(cache=True)

@@ -28,7 +28,8 @@ from fewlabels.strategies.zlg import ZLG
 class Strategy(Protocol):
     """Anything with a cost; `field.G`, `field.h`, `field.island` and `field.doubt` are all there is to know.
 
-    Only exact inference goes back to the graph and the labels themselves, `field.weights` and `field.label`.
+    Only exact inference goes back to the graph and the answers themselves, `field.weights`, `field.label` and
+    `field.attached`.
     """
 
     def cost(self, field: Field) -> Floats:

@@ -9,7 +9,7 @@ from numba import njit, prange
 
 from fewlabels.field.sparse import blocks
 from fewlabels.field.sparse.factor import Factor, SuperLU
-from fewlabels.field.sparse.pcg import System
+from fewlabels.field.sparse.pcg import System, unsure_ties
 from fewlabels.field.sparse.solvers import Solver
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
@@ -69,11 +69,15 @@ def sketched(
     n = len(held)
     total, ties = np.zeros(n), np.zeros(len(indices))
     root = np.sqrt(weights)
+    unsure = unsure_ties(system)
+    tied = np.flatnonzero(unsure)
+    hung = np.sqrt(unsure[tied])  # an unsure answer is an edge like the others, to a node that is held
     size = np.bincount(component)
     average = 1 / degree
     for left in range(0, PROBES, WIDTH):
         m = min(WIDTH, PROBES - left)
         B = _edge_noise(indptr, indices, root, m, int(rng.integers(2**62)))
+        B[tied] += hung[:, None] * (1 - 2.0 * rng.integers(2, size=(len(tied), m)))
         Z = solver.solve(system, B, TOLERANCE)
         _add_differences(indptr, indices, Z, ties)
         if alone:

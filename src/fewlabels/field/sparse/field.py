@@ -14,14 +14,14 @@ from fewlabels.errors import FewlabelsError
 from fewlabels.field.at_once import AtOnce
 from fewlabels.field.placement import _scaled
 from fewlabels.field.question import Question
-from fewlabels.field.sparse import costs, near
+from fewlabels.field.sparse import costs, near, unsure
 from fewlabels.field.sparse.diagonal import variances
 from fewlabels.field.sparse.panel import Panel, Probes
 from fewlabels.field.sparse.pcg import System, unit_columns
 from fewlabels.field.sparse.sizes import TIGHT, sizes
 from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats, Ints, answer
+from fewlabels.kernels.reference import Floats, Ints, answer, leaning
 
 MANY = 64  # answers at once from which everything is worked out afresh
 PROBES = 64  # of VOpt's sums of squares: 18% of noise, before the pool is scored in full
@@ -61,6 +61,7 @@ class SparseField(AtOnce):
         self._component: Ints = graph.components()
         self.label = np.full(n, -1)
         self.skipped = np.zeros(n, dtype=bool)
+        self.attached = np.zeros((n, n_classes))
         self.degree: Floats = np.asarray(self.weights.sum(axis=1), dtype=float).ravel()
         self.least = np.divide(1.0, self.degree, out=np.full(n, np.finfo(float).tiny), where=self.degree > 0)
         self.uniform = 1 - np.random.default_rng(SEED).random(n)  # (n,) in (0, 1]: every node's place in the samples
@@ -194,7 +195,7 @@ class SparseField(AtOnce):
         known, component = int(self.label[node]), self._component[node]
         members = self._component == component
         self.label[node] = -1
-        if (self.label[members] < 0).all():  # the last label of its component: the node stays held, as its anchor
+        if self._has_no_label(members):  # that was the last of its component: the node stays held, as its anchor
             self._anchor[component] = node
             self._island[members] = component
             self._h[members] = 0
@@ -207,6 +208,15 @@ class SparseField(AtOnce):
         self._h[node] = h_new
         self._release(node, reach, s)
         self._mend()
+
+    def attach(self, node: int, weights: Floats) -> None:
+        self._changed()
+        unsure.attach(self, node, weights)
+        self._mend()
+
+    def reach(self, nodes: Ints) -> Floats:
+        ties = np.ascontiguousarray(self.weights[nodes].toarray().T)  # (n, m)
+        return self._solver.solve(self._system, ties, TIGHT)[self.label < 0].T
 
     def few(self, many: int) -> bool:
         return many <= MANY
@@ -222,6 +232,7 @@ class SparseField(AtOnce):
         self._changed()
         unheard = np.where(self._island < 0, -1.0, 0.0)[:, None]
         self._h = np.hstack([self._h, unheard])
+        self.attached = np.hstack([self.attached, np.zeros((self.n_nodes, 1))])
         self.n_classes += 1
 
     def refresh(self) -> None:
@@ -229,7 +240,8 @@ class SparseField(AtOnce):
         self._changed()
         known = self.label >= 0
         has_label = np.zeros(len(self._anchor), dtype=bool)
-        has_label[self._component[known]] = True
+        has_label[self._component[known | self.attached.any(axis=1)]] = True
+        unsure.tie(self, slice(None))
         self._island = np.where(has_label[self._component], -1, self._component)
         anchors = self._first_anchors()
         self._anchor = np.where(has_label, -1, anchors)
@@ -249,7 +261,8 @@ class SparseField(AtOnce):
         twin = object.__new__(SparseField)
         for name, value in self.__dict__.items():
             setattr(twin, name, np.array(value) if isinstance(value, np.ndarray) else value)
-        twin._system = self._system._replace(held=self._system.held.copy())
+        system = self._system
+        twin._system = system._replace(held=system.held.copy(), diagonal=system.diagonal.copy())
         twin._solver, twin.panel = self._solver.copy(), self.panel.copy()
         twin._probes = None if self._probes is None else self._probes.copy()
         return twin
@@ -267,7 +280,7 @@ class SparseField(AtOnce):
         return anchors
 
     def _diagonal_afresh(self) -> None:
-        alone = bool((self.label < 0).all())
+        alone = self._has_no_label(slice(None))
         rng = np.random.default_rng(SEED)
         found = variances(self._system, self._solver, self._component, alone, rng)
         self.diagonal, self._ties, self.exact_diagonal = found
@@ -289,14 +302,19 @@ class SparseField(AtOnce):
         return reach
 
     def _attachments(self) -> tuple[Floats, Floats]:
-        """(n,) pull of each unlabelled node towards labels, and (n, C) the same with their signs."""
+        """(n,) pull of each unlabelled node towards labels and unsure answers, and (n, C) the same with their signs."""
         known = self.label >= 0
         signs = np.array([answer(c, self.n_classes) for c in range(self.n_classes)])
         Y = np.zeros((self.n_nodes, self.n_classes))
         Y[known] = signs[self.label[known]]
-        pull, signed = self.weights @ known.astype(float), self.weights @ Y
+        own, leans = leaning(self.attached)
+        pull, signed = self.weights @ known.astype(float) + own, self.weights @ Y + leans
         pull[known] = signed[known] = 0
         return pull, signed
+
+    def _has_no_label(self, members: Any) -> bool:
+        """Whether nothing is known of these nodes, neither surely nor unsurely."""
+        return bool((self.label[members] < 0).all()) and not self.attached[members].any()
 
     def _move_anchor(self, node: int, members: Any) -> None:
         """The component is held at this node instead of its anchor: all of G there follows from the node's column."""

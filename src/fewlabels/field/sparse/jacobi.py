@@ -2,8 +2,8 @@
 third of the time. On power-law graphs no solver is quicker, and its columns are what a question waits for.
 
 Scaled from both sides the diagonal is one, so all passes but that over the edges run along flat memory. The constant,
-s = sqrt(d), is never added to a block: A s is zero but at the neighbours of nodes held, so a direction p + c s is kept
-as p and its number c, and x gets its share of s at the end.
+s = sqrt(d), is never added to a block: A s is zero but at the neighbours of nodes held and where there are unsure
+answers, so a direction p + c s is kept as p and its number c, and x gets its share of s at the end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import get_num_threads, njit, prange
 
-from fewlabels.field.sparse.pcg import MOST_STEPS, System
+from fewlabels.field.sparse.pcg import MOST_STEPS, System, unsure_ties
 from fewlabels.kernels.lookahead_cpu import ORDER_FREE
 from fewlabels.kernels.reference import Floats, Ints
 
@@ -27,19 +27,19 @@ class Scaled(NamedTuple):
     indices: Ints
     weights: Floats  # of the precision to work in
     scale: Floats  # (n,) S
-    beside: Ints  # the free nodes that are neighbours of nodes held
+    beside: Ints  # the free nodes that are neighbours of nodes held, or have unsure answers
     pull: Floats  # A s there
 
 
 def scaled(system: System, number: type) -> Scaled:
-    """The system in this precision; at least one node is held."""
+    """The system in this precision; a node is held, or has an unsure answer."""
     indptr, indices, weights, diagonal, held = system
     scale = np.where(held, 0.0, 1 / np.sqrt(diagonal))
     between = _scaled_weights(indptr, indices, weights, scale, number(0))
     nodes = np.flatnonzero(held)
-    ends = [slice(indptr[k], indptr[k + 1]) for k in nodes]
+    ends = [slice(0, 0), *(slice(indptr[k], indptr[k + 1]) for k in nodes)]
     beyond, tie = (np.concatenate([array[part] for part in ends]) for array in (indices, weights))
-    pull: Floats = np.bincount(beyond, tie, len(held)).astype(float)  # (n,) towards the nodes held
+    pull: Floats = np.bincount(beyond, tie, len(held)) + unsure_ties(system)  # (n,) towards the nodes held, and answers
     beside = np.flatnonzero((pull > 0) & ~held)
     return Scaled(indptr, indices, between, scale, beside, (pull * scale)[beside])
 

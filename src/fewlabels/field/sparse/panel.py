@@ -9,6 +9,8 @@ import numpy as np
 from fewlabels.field.sparse import blocks
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
+AT_ONCE, AT_LEAST = 2**25, 64  # numbers in the columns solved for together; as many columns in any case
+
 
 class Block:
     """X = G Z for some (n, m) Z: what an answer does to G it does to X, at O(n) a column.
@@ -26,6 +28,12 @@ class Block:
         """q is labelled: G' = G - G_q G_q' / G_qq."""
         blocks.rank_one(self.X, column, -self.X[q] / column[q])
         self.X[q] = 0
+
+    def shift(self, q: int, share: Floats, kept: float) -> None:
+        """What is said of q changes: G' = G + share share' G_qq (kept - 1), share (n,) being G_q / G_qq."""
+        at_q = self.X[q].copy()
+        blocks.rank_one(self.X, share, at_q * (kept - 1))
+        self.X[q] = at_q * kept
 
     def move(self, q: int, column: Floats, members: Flags) -> None:
         """The first label of a component, at q: G' = G - G_q 1' - 1 G_q' + G_qq 11' over its members."""
@@ -68,7 +76,10 @@ class Panel(Block):
         if len(missing):
             free = np.argsort(np.where(self.nodes < 0, -1, self._used), kind="stable")[: len(missing)]
             self.drop(self.nodes[free])
-            blocks.place(self.X, free, solve(missing))
+            some = max(AT_LEAST, AT_ONCE // len(self.X))
+            for left in range(0, len(missing), some):
+                part = slice(left, left + some)
+                blocks.place(self.X, free[part], solve(missing[part]))
             self.nodes[free], self._slot[missing], self._used[free] = missing, free, self._clock
             self.solved += len(missing)
         return self._slot[nodes]

@@ -11,6 +11,7 @@ from fewlabels.field.sparse import blocks
 from fewlabels.kernels.reference import Flags, Floats, Ints
 
 MOST_STEPS = 2000
+ROUNDING = 1e-12  # of a node's diagonal: less than this beyond the sum of its edges is no answer
 COARSEST = 300  # nodes that are solved for by a dense inverse
 HEAVY = 4.0  # entries on all levels over those of the graph: beyond it a cycle costs too much
 DAMPING = 4 / 3  # over the largest eigenvalue of inv(D) A: the middle of the upper part of the spectrum
@@ -36,11 +37,11 @@ class Jacobi:
 
     The plain twin of `jacobi.solve`, which is what runs.
 
-    inv(M) = inv(D) + 1 1' / (1'A1) over the free nodes; 1'A1 is their pull towards those held.
+    inv(M) = inv(D) + 1 1' / (1'A1) over the free nodes; 1'A1 is their pull towards those held and unsure answers.
     """
 
     def __init__(self) -> None:
-        self._pull: tuple[int, float] | None = None  # of the nodes held, by their hash
+        self._pull: tuple[tuple[int, float], float] | None = None  # of the nodes held, by their hash, and the diagonal
 
     def __call__(self, R: Floats, system: System) -> Floats:
         Z: Floats = blocks.scaled(R, (1 / system.diagonal).astype(R.dtype))
@@ -51,11 +52,19 @@ class Jacobi:
         return Z
 
     def pull(self, system: System) -> float:
-        held = hash(system.held.tobytes())
-        if self._pull is None or self._pull[0] != held:
+        state = hash(system.held.tobytes()), float(system.diagonal.sum())
+        if self._pull is None or self._pull[0] != state:
             free = np.repeat(~system.held, np.diff(system.indptr))
-            self._pull = held, float(system.weights[free & system.held[system.indices]].sum())
+            towards = float(system.weights[free & system.held[system.indices]].sum())
+            self._pull = state, towards + float(unsure_ties(system).sum())
         return self._pull[1]
+
+
+def unsure_ties(system: System) -> Floats:
+    """(n,) weight of the unsure answers of every free node: what its diagonal has beyond its edges."""
+    rows = np.repeat(np.arange(len(system.held)), np.diff(system.indptr))
+    beyond = system.diagonal - np.bincount(rows, system.weights, len(system.held))
+    return np.where(~system.held & (beyond > ROUNDING * system.diagonal), beyond, 0.0)
 
 
 class Level(NamedTuple):

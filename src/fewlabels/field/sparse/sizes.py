@@ -31,9 +31,8 @@ class Sizes(NamedTuple):
 def sizes(n: int, exact: bool, pool: int | None = None, sample: int | None = None) -> Sizes:
     """For n nodes, with a factor (`exact`) or without; pool and sample as given."""
     shrink = min(1.0, SMALL / n) ** 0.4
-    fewer = 1.0 if exact else min(1.0, max(0.6, shrink))  # a column costs more without a factor
     if pool is None:
-        pool = max(1, int(POOL * shrink * fewer))
+        pool = max(1, int(POOL * shrink * max(0.6, shrink)))
     if sample is None:
         sample = max(1, int(min(WITH_FACTOR, KEPT / n) if exact else SAMPLE * shrink))
     large = n > SMALL

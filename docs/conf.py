@@ -17,7 +17,7 @@ author = "The fewlabels developers"
 project_copyright = author
 version = release = fewlabels.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "mathml", "commands"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "mathml", "commands"]
 exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["attrs_block", "dollarmath"]
@@ -29,6 +29,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 default_role = "py:obj"  # `query` in a docstring: a link where it leads somewhere, else code
+napoleon_google_docstring = False  # sections are those of scikit-learn, where a class follows its conventions
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "Engine", "Flags", "Floats", "Ints")}

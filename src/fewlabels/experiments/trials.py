@@ -12,6 +12,7 @@ from fewlabels.adapters.named import strategy_named
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.field import Field
 from fewlabels.learner import ActiveLearner
+from fewlabels.strategies import Strategy
 
 Draw = Callable[[np.random.Generator], Dataset]  # a dataset for one trial: the toys draw new labels
 
@@ -38,11 +39,18 @@ class Row:
 
 
 def run_trial(
-    draw: Draw, strategy: str, n_labels: int, trial: int, seed: int, beta: float | str, engine: str | Field = "auto"
+    draw: Draw,
+    strategy: str | Strategy,
+    n_labels: int,
+    trial: int,
+    seed: int,
+    beta: float | str,
+    engine: str | Field = "auto",
 ) -> list[Row]:
-    """One trial: a random first label, then the questions of the strategy of this name, a row for each.
+    """One trial: a random first label, then the strategy's questions, a row for each.
 
-    It may be one of another package (see `fewlabels.adapters.named`): it asks, label propagation predicts.
+    A strategy by its name may be one of another package (see `fewlabels.adapters.named`), and one of your own is an
+    object: it asks, label propagation predicts.
 
     The trial's own generator, spawned from the seed, draws the labels, the first node and the seed for ties, so that
     all strategies of a trial share them.
@@ -52,7 +60,9 @@ def run_trial(
     known = np.flatnonzero(dataset.labels >= 0)
     first = int(rng.choice(known))
     ties = int(rng.integers(2**63))
-    chosen = strategy_named(strategy, dataset.graph, dataset.features, len(dataset.classes), ties)
+    chosen: str | Strategy = strategy
+    if isinstance(strategy, str):
+        chosen = strategy_named(strategy, dataset.graph, dataset.features, len(dataset.classes), ties)
     learner = ActiveLearner(dataset.graph, dataset.classes, chosen, beta, engine, random_state=ties)
     for node in np.flatnonzero(dataset.labels < 0).tolist():
         learner.skip(dataset.graph.names[node])

@@ -26,7 +26,7 @@ PYTEST = PYTHONPATH=$(CURDIR)/$(WHEEL) FEWLABELS_TESTED=$(CURDIR)/$(WHEEL) OMP_W
 test: lint $(WHEEL)
 	$(call PYTEST,$(BIN))
 
-FILES = $(shell find $(1) -type f -not -path '*/__pycache__/*')
+FILES = $(shell find $(1) -type f -not -path '*/__pycache__/*' -not -path 'docs/_build/*')
 
 dist: $(INSTALLED) README.md LICENSE $(call FILES,src tests docs benchmarks $(wildcard examples))
 	rm -rf $@

@@ -87,13 +87,14 @@ class Made:
 
 def neighbours(X, k=10):
     """Symmetric Gaussian weights between near points."""
-    from pynndescent import NNDescent
-    from scipy.spatial import cKDTree
-
     n = len(X)
     if X.shape[1] < 4:
+        from scipy.spatial import cKDTree
+
         distance, index = cKDTree(X).query(X, k + 1)
     else:
+        from pynndescent import NNDescent
+
         index, distance = NNDescent(X.astype(np.float32), n_neighbors=k + 1, random_state=0).neighbor_graph
     width = np.median(distance[:, -1])
     w = np.exp(-((distance[:, 1:] / width) ** 2)).ravel() + 1e-6

@@ -9,7 +9,7 @@ import numpy as np
 SMALL = 20_000  # nodes up to which nothing is saved
 POOL, SAMPLE = 200, 512
 WITH_FACTOR = 2048  # where a column costs little: on 20,000 nodes of a manifold 512 lose 14% of the gain, these 1%
-KEPT = 250e6  # numbers in the columns kept, at most: a gigabyte in float32, which every answer runs through
+LARGE = 100_000  # nodes up to which they are as many: a gigabyte in float32, which every answer runs through
 TIGHT = 1e-9  # tolerance of a column that changes h and diag(G) for good
 SCORING = 1e-6, 1e-2  # of one that scores questions, up to `SMALL` nodes and beyond, where gains are off by up to 0.5%
 CLIMB = 0.15  # of the pool: neighbours of the best finalists that are scored, too
@@ -34,6 +34,6 @@ def sizes(n: int, exact: bool, pool: int | None = None, sample: int | None = Non
     if pool is None:
         pool = max(1, int(POOL * shrink * max(0.6, shrink)))
     if sample is None:
-        sample = max(1, int(min(WITH_FACTOR, KEPT / n) if exact else SAMPLE * shrink))
+        sample = max(1, int(WITH_FACTOR * min(1.0, LARGE / n) ** 1.2 if exact else SAMPLE * shrink))
     large = n > SMALL
     return Sizes(pool, sample, np.float32 if large else np.float64, SCORING[large], large)

@@ -73,7 +73,7 @@ def _solve(
         _times(start, scale, -1, X)
         size += _dots(R, X, threads)
         _apply(indptr, indices, weights, X, Q)
-        _step(P, R, Q, Q, np.ones(m, X.dtype), threads)
+        _step(P, R, Q, Q, np.ones(m, X.dtype), threads)  # R -= Q; P is not in use yet
     total = _sums(R, scale, threads)  # (m,) s'r
     pull = 0.0  # s'A s
     for i in range(len(beside)):

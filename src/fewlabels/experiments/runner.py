@@ -83,6 +83,10 @@ def _in_parallel(
     with _backend(cluster):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         yield from parallel(delayed(_task)(plan, n_labels, task, field) for task in todo)
+    if cluster is None and jobs != 1:
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor().shutdown()  # idle workers end by themselves after minutes: a run begun then could hang
 
 
 def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tuple[tuple[str, int], list[Row]]:

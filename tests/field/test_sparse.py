@@ -3,18 +3,13 @@
 import numpy as np
 import pytest
 from graphs import in_pieces, random_labels, random_weights
-from scipy import sparse
-from scipy.sparse.linalg import spsolve
 
 from fewlabels import memory
 from fewlabels.errors import FewlabelsError, MemoryNeededError, SettingError
 from fewlabels.field import make_field
 from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField, diagonal, jacobi, lookahead, lookahead_reference, near, racing, sizes
+from fewlabels.field.sparse import SparseField, lookahead, lookahead_reference, near, racing, sizes
 from fewlabels.field.sparse.costs import present
-from fewlabels.field.sparse.factor import Factor, SuperLU
-from fewlabels.field.sparse.pcg import Aggregates, Jacobi, System, matrix_of, solve
-from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
 from fewlabels.kernels import reference
 from fewlabels.learner import ActiveLearner
@@ -28,15 +23,6 @@ def forced(solver):
     if solver == "cholespy":
         pytest.importorskip("cholespy")
     return solver
-
-
-def system_of(W, held):
-    W = sparse.csr_array(W)
-    mask = np.zeros(W.shape[0], dtype=bool)
-    mask[held] = True
-    return System(
-        W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, np.asarray(W.sum(axis=1)).ravel(), mask
-    )
 
 
 def wide_weights(n, decades, rng):
@@ -258,67 +244,6 @@ def test_steep_pairs_are_worked_out_in_logarithms():
     X = field.columns(nodes)
     ours, theirs = (k.whole_costs(view, X, np.arange(len(nodes)), nodes) for k in (lookahead, lookahead_reference))
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("inverse", ["jacobi", "plain", "amg"])
-@pytest.mark.parametrize("m", [1, 3, 16])
-def test_conjugate_gradients_meet_a_direct_solve(inverse, m):
-    rng = np.random.default_rng(m)
-    system = system_of(random_weights(700, rng, density=0.01), [0, 5, 300])
-    made = Jacobi() if inverse == "jacobi" else Aggregates(system, inverse == "amg")
-    system.held[[7, 8]] = True  # labels that came after the hierarchy
-    B = rng.standard_normal((700, m))
-    B[system.held] = 0
-    X, steps = solve(system, B, made, 1e-10)
-    expected = spsolve(sparse.csc_matrix(matrix_of(system)), B).reshape(700, m)
-    np.testing.assert_allclose(X, expected, atol=1e-8 * np.abs(expected).max())
-    assert 0 < steps < 400
-
-
-@pytest.mark.parametrize("m", [1, 3, 16, 70])
-def test_fused_conjugate_gradients_are_the_plain_ones(m):
-    rng = np.random.default_rng(m)
-    W = in_pieces([650, 30, 1, 19], rng)
-    system = system_of(W, np.unique(Graph(W).components(), return_index=True)[1])
-    system.held[[5, 300]] = True
-    system.diagonal[system.diagonal == 0] = 1  # a node without edges
-    B = rng.standard_normal((700, m))
-    truth, steps = solve(system, B, Jacobi(), 1e-8)
-    X, fused = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-8)
-    np.testing.assert_allclose(X, truth, atol=1e-9 * np.abs(truth).max())
-    assert abs(fused - steps) <= 1
-    again, few = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-8, truth + 1e-7 * rng.standard_normal((700, m)))
-    np.testing.assert_allclose(again, truth, atol=1e-7 * np.abs(truth).max())
-    assert few < fused
-    single, _ = jacobi.solve(jacobi.scaled(system, np.float32), B, 1e-4)
-    np.testing.assert_allclose(single, truth, atol=2e-3 * np.abs(truth).max())
-
-
-def test_takahashi_gives_the_diagonal_of_the_inverse():
-    rng = np.random.default_rng(9)
-    for n, density in ((1, 0.1), (2, 0.5), (80, 0.02), (150, 0.2)):
-        system = system_of(random_weights(n, rng, density), [0])
-        A = matrix_of(system)
-        found, ties = diagonal.takahashi(SuperLU(A), system)
-        G = np.linalg.inv(A.toarray())
-        G[0, 0] = 0
-        np.testing.assert_allclose(found, np.diag(G), rtol=1e-10)
-        ends = np.repeat(np.arange(n), np.diff(system.indptr)), system.indices
-        np.testing.assert_allclose(ties, resistances(G)[ends], rtol=1e-9)
-
-
-def test_the_sketched_diagonal_is_within_three_percent():
-    rng = np.random.default_rng(10)
-    n = 1500
-    W = random_weights(n, rng, density=6 / n)
-    for held, alone in (([0], True), (rng.permutation(n)[:60], False)):
-        system = system_of(W, held)
-        solver = make_solver(system, "jacobi")
-        found, ties = diagonal.sketched(system, solver, np.zeros(n, dtype=np.int64), alone, rng)
-        free = ~system.held
-        truth, exact = diagonal.by_columns(system, Factor(system, SuperLU))
-        assert np.sqrt(np.mean((ties[exact > 0] / exact[exact > 0] - 1) ** 2)) < 0.1
-        assert np.sqrt(np.mean((found[free] / truth[free] - 1) ** 2)) < 0.03
 
 
 def test_the_sample_is_unbiased_also_its_first_part_and_tells_its_variance():

@@ -8,7 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numba import get_num_threads, njit, prange
 
+from fewlabels.kernels.lookahead_cpu import ORDER_FREE
 from fewlabels.kernels.reference import Flags, Floats, Ints
+
+TILE = 64  # rows that are run along at once where only columns differ
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -60,23 +63,42 @@ def _apply(
     return partial.sum(axis=0)
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def step(X: Floats, R: Floats, P: Floats, Q: Floats, alpha: Floats) -> None:
     """X += alpha P and R -= alpha Q, column by column."""
     n, m = X.shape
-    for i in prange(n):
-        for j in range(m):
-            X[i, j] += alpha[j] * P[i, j]
-            R[i, j] -= alpha[j] * Q[i, j]
+    x, r, p, q = X.reshape(-1), R.reshape(-1), P.reshape(-1), Q.reshape(-1)
+    rate = _tiled(alpha)
+    for tile in prange((n + TILE - 1) // TILE):
+        part = slice(tile * TILE * m, min((tile + 1) * TILE, n) * m)
+        a, b, c, d = x[part], r[part], p[part], q[part]
+        for k in range(len(a)):
+            a[k] += rate[k] * c[k]
+        for k in range(len(a)):
+            b[k] -= rate[k] * d[k]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def turn(P: Floats, Z: Floats, beta: Floats) -> None:
     """P = Z + beta P, column by column."""
     n, m = P.shape
-    for i in prange(n):
-        for j in range(m):
-            P[i, j] = Z[i, j] + beta[j] * P[i, j]
+    p, z = P.reshape(-1), Z.reshape(-1)
+    rate = _tiled(beta)
+    for tile in prange((n + TILE - 1) // TILE):
+        part = slice(tile * TILE * m, min((tile + 1) * TILE, n) * m)
+        a, b = p[part], z[part]
+        for k in range(len(a)):
+            a[k] = b[k] + rate[k] * a[k]
+
+
+@njit(cache=True)
+def _tiled(row: Floats) -> Floats:
+    """The row again and again, so that a tile of rows can be run along without looking at where one ends."""
+    m = len(row)
+    out = np.empty(TILE * m, row.dtype)
+    for i in range(TILE):
+        out[i * m : (i + 1) * m] = row
+    return out
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -90,18 +112,21 @@ def scaled(R: Floats, factor: Floats) -> Floats:
     return Z
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
-    """(m,) X'Y of each column."""
+    """(m,) X'Y of each column: tile upon tile, then over the rows of the tile that is left."""
     n, m = X.shape
-    partial = np.zeros((threads, m))
+    x, y = X.reshape(-1), Y.reshape(-1)
+    partial = np.zeros((threads, TILE * m))
     for t in prange(threads):
-        mine = np.zeros(m)
-        for i in range(t * n // threads, (t + 1) * n // threads):
-            for j in range(m):
-                mine[j] += X[i, j] * Y[i, j]
+        mine, stop = np.zeros(TILE * m), (t + 1) * n // threads
+        for first in range(t * n // threads, stop, TILE):
+            part = slice(first * m, min(first + TILE, stop) * m)
+            a, b = x[part], y[part]
+            for k in range(len(a)):
+                mine[k] += a[k] * b[k]
         partial[t] = mine
-    return partial.sum(axis=0)
+    return partial.reshape(threads * TILE, m).sum(axis=0)
 
 
 @njit(cache=True, nogil=True, parallel=True)

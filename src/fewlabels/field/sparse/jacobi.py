@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import get_num_threads, njit, prange
 
+from fewlabels.field.sparse import blocks
 from fewlabels.field.sparse.pcg import MOST_STEPS, System, unsure_ties
 from fewlabels.kernels.lookahead_cpu import ORDER_FREE
 from fewlabels.kernels.reference import Floats, Ints
-
-TILE = 64  # rows whose numbers are run along at once
 
 
 class Scaled(NamedTuple):
@@ -71,22 +70,22 @@ def _solve(
     _times(B, scale, 1, R)
     if not from_zero:
         _times(start, scale, -1, X)
-        size += _dots(R, X, threads)
+        size += blocks._dots(R, X, threads)
         _apply(indptr, indices, weights, X, Q)
-        _step(P, R, Q, Q, np.ones(m, X.dtype), threads)  # R -= Q; P is not in use yet
+        blocks.step(P, R, Q, Q, np.ones(m, X.dtype))  # R -= Q; P is not in use yet
     total = _sums(R, scale, threads)  # (m,) s'r
     pull = 0.0  # s'A s
     for i in range(len(beside)):
         pull += pulls[i] / scale[beside[i]]
     rate = 1 / pull if pull > 0 else 0.0
-    rz = _dots(R, R, threads) + rate * total * total
+    rz = blocks._dots(R, R, threads) + rate * total * total
     c, turn, share, alpha = rate * total, np.zeros(m), np.zeros(m), np.zeros(m)
     P[:] = 0
     steps = 0
     while steps < MOST_STEPS and ((rz > tolerance**2 * np.abs(size)) & (rz > 0)).any():
-        _turn(P, R, turn.astype(X.dtype))
+        blocks.turn(P, R, turn.astype(X.dtype))
         _apply(indptr, indices, weights, P, Q)
-        curvature = _dots(P, Q, threads)
+        curvature = blocks._dots(P, Q, threads)
         across = np.zeros(m)  # s'A p
         for i in range(len(beside)):
             k = beside[i]
@@ -100,7 +99,8 @@ def _solve(
         size += alpha * rz
         share += alpha * c
         total -= alpha * (across + c * pull)
-        after = _step(X, R, P, Q, alpha.astype(X.dtype), threads) + rate * total * total
+        blocks.step(X, R, P, Q, alpha.astype(X.dtype))
+        after = blocks._dots(R, R, threads) + rate * total * total
         for j in range(m):
             turn[j] = after[j] / rz[j] if rz[j] > 0 else 0.0
         c = rate * total + turn * c
@@ -156,67 +156,3 @@ def _apply(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats) -
             w, other = weights[e], P[indices[e]]
             for j in range(m):
                 row[j] -= w * other[j]
-
-
-@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
-def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
-    """(m,) X'Y of each column: summed in tiles, which run along memory, then over the tiles."""
-    n, m = X.shape
-    x, y = X.reshape(-1), Y.reshape(-1)
-    T = TILE * m
-    partial = np.zeros((threads, T))
-    for t in prange(threads):
-        mine = np.zeros(T)
-        left, stop = t * n // threads * m, (t + 1) * n // threads * m
-        while left < stop:
-            width = min(T, stop - left)
-            a, b = x[left : left + width], y[left : left + width]
-            for k in range(width):
-                mine[k] += a[k] * b[k]
-            left += width
-        partial[t] = mine
-    return partial.reshape(threads * TILE, m).sum(axis=0)
-
-
-@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
-def _step(Y: Floats, R: Floats, P: Floats, Q: Floats, alpha: Floats, threads: int) -> Floats:
-    """Y += alpha P and R -= alpha Q, column by column; (m,) the squares of R."""
-    n, m = R.shape
-    y, r, p, q = Y.reshape(-1), R.reshape(-1), P.reshape(-1), Q.reshape(-1)
-    T = TILE * m
-    tiled = np.empty(T, R.dtype)
-    for k in range(T):
-        tiled[k] = alpha[k % m]
-    partial = np.zeros((threads, T))
-    for t in prange(threads):
-        mine = np.zeros(T)
-        left, stop = t * n // threads * m, (t + 1) * n // threads * m
-        while left < stop:
-            width = min(T, stop - left)
-            a, b, c, d = y[left : left + width], r[left : left + width], p[left : left + width], q[left : left + width]
-            for k in range(width):
-                a[k] += tiled[k] * c[k]
-            for k in range(width):
-                b[k] -= tiled[k] * d[k]
-            for k in range(width):
-                mine[k] += b[k] * b[k]
-            left += width
-        partial[t] = mine
-    return partial.reshape(threads * TILE, m).sum(axis=0)
-
-
-@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
-def _turn(P: Floats, R: Floats, turn: Floats) -> None:
-    """P = R + turn P, column by column."""
-    n, m = P.shape
-    p, r = P.reshape(-1), R.reshape(-1)
-    T = TILE * m
-    tiled = np.empty(T, P.dtype)
-    for k in range(T):
-        tiled[k] = turn[k % m]
-    for tile in prange((n + TILE - 1) // TILE):
-        left = tile * T
-        width = min(T, n * m - left)
-        a, b = p[left : left + width], r[left : left + width]
-        for k in range(width):
-            a[k] = b[k] + tiled[k] * a[k]

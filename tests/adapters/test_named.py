@@ -1,5 +1,6 @@
 """Strategies of all packages by name, compared in one run."""
 
+import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -93,6 +94,24 @@ def test_one_run_compares_them_all_the_same_whatever_the_number_of_jobs_and_thre
     assert (first.groupby("trial")["node"].nunique() == 1).all()  # all strategies of a trial start alike
     asked = one[one["strategy"] == "skactiveml:RandomSampling"].groupby("trial")["node"].apply(list)
     assert asked[0][1:] != asked[1][1:]  # every trial has a seed of its own
+
+
+def test_a_worker_loads_every_package_with_its_first_trial():
+    code = """
+import sys
+from functools import partial
+from fewlabels.experiments.datasets import chain
+from fewlabels.experiments.runner import Plan, _task
+from fewlabels.field import make_field
+import numpy as np
+
+plan = Plan("chain", partial(chain, 15), ("tsa", "skactiveml:RandomSampling"), 2)
+field = make_field(chain(15, np.random.default_rng()).graph, 2, 1.0)
+assert "skactiveml" not in sys.modules
+_task(plan, 2, ("tsa", 0), field)
+assert "skactiveml" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_trial_asks_what_a_learner_with_that_strategy_asks(tmp_path):

@@ -83,14 +83,12 @@ def _in_parallel(
     with _backend(cluster):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         yield from parallel(delayed(_task)(plan, n_labels, task, field) for task in todo)
-    if cluster is None and jobs != 1:
-        from joblib.externals.loky import get_reusable_executor
-
-        get_reusable_executor().shutdown()  # idle workers end by themselves after minutes: a run begun then could hang
 
 
 def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tuple[tuple[str, int], list[Row]]:
     strategy, trial = task
+    for name in plan.strategies:
+        check_name(name)  # loads its package: joblib ends a worker that grows by 300 MB after its first task, as a leak
     with _one_way():
         return task, run_trial(plan.draw, strategy, n_labels, trial, plan.seed, plan.beta, field)
 

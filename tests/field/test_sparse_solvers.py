@@ -8,7 +8,7 @@ from scipy.sparse.linalg import spsolve
 
 from fewlabels.field.sparse import diagonal, jacobi
 from fewlabels.field.sparse.factor import Factor, SuperLU
-from fewlabels.field.sparse.pcg import Aggregates, Jacobi, System, matrix_of, solve
+from fewlabels.field.sparse.pcg import Aggregates, Jacobi, System, matrix_of, solve, unit_columns
 from fewlabels.field.sparse.solvers import make_solver
 from fewlabels.graph import Graph
 
@@ -58,6 +58,20 @@ def test_fused_conjugate_gradients_are_the_plain_ones(m):
     assert few < fused
     single, _ = jacobi.solve(jacobi.scaled(system, np.float32), B, 1e-4)
     np.testing.assert_allclose(single, truth, atol=2e-3 * np.abs(truth).max())
+
+
+def test_columns_are_the_same_whether_few_rows_are_alive_or_all():
+    rng = np.random.default_rng(3)
+    ring = np.roll(np.eye(400), 1, axis=1) * rng.uniform(0.5, 2, (400, 1))
+    system = system_of(ring + ring.T, [0, 7])
+    nodes = np.array([3, 200, 201])
+    B = unit_columns(400, nodes)
+    X, steps = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-9)  # 50 steps reach a quarter of the ring
+    assert steps > 100
+    expected = spsolve(sparse.csc_matrix(matrix_of(system)), B)
+    np.testing.assert_allclose(X, expected, atol=1e-7 * expected.max())
+    few = jacobi._apply_few(*jacobi.scaled(system, np.float64)[:3], B, np.empty_like(B), B.any(axis=1))
+    assert set(np.flatnonzero(few)) == {2, 3, 4, 199, 200, 201, 202}
 
 
 def test_takahashi_gives_the_diagonal_of_the_inverse():

@@ -16,7 +16,10 @@ from numba import get_num_threads, njit, prange
 from fewlabels.field.sparse import blocks
 from fewlabels.field.sparse.pcg import MOST_STEPS, System, unsure_ties
 from fewlabels.kernels.lookahead_cpu import ORDER_FREE
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.kernels.prefetch import AHEAD, LINE, prefetch
+from fewlabels.kernels.reference import Flags, Floats, Ints
+
+FEW = 0.3  # share of the rows alive, up to which it pays to look whether one is
 
 
 class Scaled(NamedTuple):
@@ -54,18 +57,17 @@ def _scaled_weights(indptr: Ints, indices: Ints, weights: Floats, scale: Floats,
 
 def solve(system: Scaled, B: Floats, tolerance: float, X: Floats | None = None) -> tuple[Floats, int]:
     """(n, m) inv(A) B, zero in the rows held, and the number of steps; X is where to start."""
-    found = np.zeros(B.shape, system.weights.dtype)
-    steps: int = _solve(*system, B, B if X is None else X, X is None, found, tolerance, get_num_threads())
+    found, R, P, Q = (np.zeros(B.shape, system.weights.dtype) for _ in range(4))  # NumPy's, which lie on huge pages
+    steps: int = _solve(*system, B, B if X is None else X, X is None, found, R, P, Q, tolerance, get_num_threads())
     return found, steps
 
 
 @njit(cache=True, nogil=True)
 def _solve(
     indptr: Ints, indices: Ints, weights: Floats, scale: Floats, beside: Ints, pulls: Floats, B: Floats, start: Floats,
-    from_zero: bool, X: Floats, tolerance: float, threads: int,
+    from_zero: bool, X: Floats, R: Floats, P: Floats, Q: Floats, tolerance: float, threads: int,
 ) -> int:  # fmt: skip
-    m = B.shape[1]
-    R, P, Q = np.empty_like(X), np.empty_like(X), np.empty_like(X)
+    n, m = B.shape
     size = np.zeros(m)
     _times(B, scale, 1, R)
     if not from_zero:
@@ -80,15 +82,19 @@ def _solve(
     rate = 1 / pull if pull > 0 else 0.0
     rz = blocks._dots(R, R, threads) + rate * total * total
     c, turn, share, alpha = rate * total, np.zeros(m), np.zeros(m), np.zeros(m)
-    P[:] = 0
+    alive = _rows(R)  # those of R and P that may not be zero: in the first steps from a unit vector they are few
     steps = 0
     while steps < MOST_STEPS and ((rz > tolerance**2 * np.abs(size)) & (rz > 0)).any():
         blocks.turn(P, R, turn.astype(X.dtype))
-        _apply(indptr, indices, weights, P, Q)
+        if alive.sum() < FEW * n:
+            alive = _apply_few(indptr, indices, weights, P, Q, alive)
+        else:
+            _apply(indptr, indices, weights, P, Q)
         curvature = blocks._dots(P, Q, threads)
         across = np.zeros(m)  # s'A p
         for i in range(len(beside)):
             k = beside[i]
+            alive[k] = True
             for j in range(m):
                 across[j] += pulls[i] * P[k, j]
                 Q[k, j] += c[j] * pulls[i]
@@ -144,15 +150,47 @@ def _finish(X: Floats, scale: Floats, share: Floats) -> None:
             X[i, j] = scale[i] * X[i, j] + (share[j] if scale[i] > 0 else 0)
 
 
+@njit(cache=True, nogil=True, parallel=True)
+def _rows(R: Floats) -> Flags:
+    """(n,) which rows are not zero."""
+    n, m = R.shape
+    found = np.zeros(n, np.bool_)
+    for i in prange(n):
+        for j in range(m):
+            found[i] |= R[i, j] != 0
+    return found
+
+
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def _apply(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats) -> None:
     """Q = P - weights P."""
     n, m = P.shape
+    last, lines = len(indices) - 1, (m * P.itemsize - 1) // LINE + 1
     for i in prange(n):
         row, mine = Q[i], P[i]
         for j in range(m):
             row[j] = mine[j]
         for e in range(indptr[i], indptr[i + 1]):
+            prefetch(P, indices[min(e + AHEAD, last)], lines)
             w, other = weights[e], P[indices[e]]
             for j in range(m):
                 row[j] -= w * other[j]
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def _apply_few(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats, alive: Flags) -> Flags:
+    """The same where only rows of P that are alive may not be zero; says which rows of Q may not be."""
+    n, m = P.shape
+    near = np.empty(n, np.bool_)
+    for i in prange(n):
+        row, mine, reached = Q[i], P[i], alive[i]
+        for j in range(m):
+            row[j] = mine[j]
+        for e in range(indptr[i], indptr[i + 1]):
+            if alive[indices[e]]:
+                reached = True
+                w, other = weights[e], P[indices[e]]
+                for j in range(m):
+                    row[j] -= w * other[j]
+        near[i] = reached
+    return near

@@ -9,6 +9,7 @@ from numba import get_num_threads, njit, prange
 
 from fewlabels.field.sparse.lookahead import BLOCK, Numbers, Present, _harmonic, _response, _two_step
 from fewlabels.kernels.lookahead_cpu import LOG2_E, ORDER_FREE, STEEP_32, STEEP_64, _steep_after
+from fewlabels.kernels.prefetch import AHEAD, prefetch
 from fewlabels.kernels.reference import Floats, Ints
 
 
@@ -80,7 +81,7 @@ def _near_share(
     present: Present, rows: Numbers, pairs: Beside, gain: Floats, variance: Floats, first: int, last: int
 ) -> None:
     h, chances, many, diagonal, _, island, _, harmonic = present
-    weight, spread = pairs.weight, pairs.spread
+    weight, spread, last_edge = pairs.weight, pairs.spread, len(pairs.neighbours) - 1
     weighted = len(weight) > 0
     D, number = len(many), h.dtype
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
@@ -97,6 +98,7 @@ def _near_share(
         while e < stop:
             width = 0
             while e < stop and width < BLOCK:
+                prefetch(rows, pairs.neighbours[min(e + AHEAD, last_edge)], 1)
                 row = rows[pairs.neighbours[e]]
                 if row[D] != 0 or row[D + 3] >= 0:  # not labelled
                     near = 0.5 * (row[D] + qq - pairs.ties[e])

@@ -164,8 +164,10 @@ def test_the_lowest_cost_is_that_of_a_finalist_and_exact(solver, name):
         np.testing.assert_array_equal(found, getattr(ours.kernels, name)(*ours.state, n))
 
 
-@pytest.mark.parametrize("solver", ["superlu", "plain", "jacobi"])
+@pytest.mark.parametrize("solver", ["superlu", "cholespy", "plain", "jacobi"])
 def test_columns_in_float32_leave_h_exact_and_gains_within_a_hundredth(solver, monkeypatch):
+    if solver == "cholespy":
+        pytest.importorskip("cholespy")
     monkeypatch.setattr(sizes, "SMALL", 50)  # a graph of 400 nodes is a large one
     rng = np.random.default_rng(4)
     n = 400

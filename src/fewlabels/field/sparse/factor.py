@@ -71,9 +71,9 @@ class Cholespy:
         self._solver = CholeskySolverD(A.shape[0], indptr, indices, np.ascontiguousarray(A.data), MatrixType.CSR)
 
     def solve(self, B: Floats) -> Floats:
-        X = np.empty_like(B)
-        self._solver.solve(np.ascontiguousarray(B), X)
-        return X
+        X = np.empty(B.shape)
+        self._solver.solve(np.ascontiguousarray(B, dtype=float), X)
+        return X.astype(B.dtype, copy=False)
 
     def narrow(self, number: type) -> None:
         """It has one precision."""

@@ -19,7 +19,7 @@ from fewlabels.kernels.reference import Floats, Ints
 SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
 TRIAL = 3_000  # nodes of a piece of the graph on which fill is tried; twice as many where that went well
 MOST_FILL = 220  # entries of the factor a node: beyond it conjugate gradients are quicker
-OPEN_UP_TO = 1_500_000  # nodes up to which the open factor is taken, for an exact diag(G); its making grows faster
+OPEN_WORK = 8e9  # fill^2 n up to which the open factor is taken, for an exact diag(G): two minutes; beyond, hours
 LOOSE = 1e-5
 FEW_STEPS = (
     50  # with the diagonal: a step with a hierarchy is at least ten times the work, and takes five or more of them
@@ -70,7 +70,7 @@ def make_solver(system: System, kind: str = "auto") -> Solver:
     n = len(system.diagonal)
     fill = expected_fill(system)
     if fill <= MOST_FILL and 40 * fill * n < memory.available():
-        return Factor(system, Cholespy if n > OPEN_UP_TO and has_cholespy() else SuperLU)
+        return Factor(system, Cholespy if fill**2 * n > OPEN_WORK and has_cholespy() else SuperLU)
     return _quickest(system)
 
 

@@ -184,12 +184,23 @@ def _pick(appeal, count, rng):
 
 
 KINDS = {"knn2": knn2, "manifold": manifold, "power": power, "sbm": sbm}
+KEPT = Path("build/graphs")  # made once: a manifold of a million nodes takes half an hour
 
 
 def made(name):
-    """A graph by kind and size, such as knn2-20000."""
+    """A graph by kind and size, such as knn2-20000; a large one is kept for the next time."""
     kind, size = name.split("-")
-    return KINDS[kind](int(float(size)), np.random.default_rng(0))
+    n = int(float(size))
+    path = KEPT / f"{kind}-{n}.npz"
+    if path.exists():
+        data = np.load(path)
+        return Made(sparse.csr_array((data["w"], data["j"], data["start"]), shape=(n, n)), data["labels"])
+    data = KINDS[kind](n, np.random.default_rng(0))
+    if n >= 100_000:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        W = data.graph.weights
+        np.savez(path, w=W.data, j=W.indices, start=W.indptr, labels=data.labels)
+    return data
 
 
 def asked(names, seeds, questions, options, out):
@@ -223,7 +234,7 @@ def growth(kinds, sizes, questions, options):
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for kind in kinds:
         for n in sizes:
-            data = KINDS[kind](n, np.random.default_rng(0))
+            data = made(f"{kind}-{n}")
             rng = np.random.default_rng(1)
             wall, cpu = time.perf_counter(), time.process_time()
             field = SparseField(data.graph, len(data.classes), strength(data.graph, "auto"), **options)
@@ -257,7 +268,7 @@ def curves(kinds, n, seeds, questions, out):
     print("| graph | strategy | " + " | ".join(f"{k} labels" for k in shown) + " | s a question |")
     print("|---" * (len(shown) + 3) + "|", flush=True)
     for axes, kind in zip(np.atleast_1d(figure.subplots(1, len(kinds), sharey=True)), kinds, strict=True):
-        data = KINDS[kind](n, np.random.default_rng(0))
+        data = made(f"{kind}-{n}")
         start = SparseField(data.graph, len(data.classes), strength(data.graph, "auto"))
         for name in names:
             found, seconds = [], 0.0

@@ -194,18 +194,19 @@ def add_product(X: Floats, U: Floats, rank: int, V: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, threads: int) -> Floats:
-    """(n, m) the solution of A X = B from A = L D L' in another order of the rows.
+def _triangular(
+    indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, X: Floats, work: Floats
+) -> None:
+    """X (n, m), the solution of A X = B from A = L D L' in another order of the rows; work is (cores, n x width).
 
     L is unit lower triangular, by columns, the diagonal left out. Each core takes its share of the columns of B.
     """
     n, m = B.shape
-    X = np.empty((n, m), L.dtype)
-    threads = min(threads, m)
+    threads = len(work)
     for t in prange(threads):
         left, right = t * m // threads, (t + 1) * m // threads
         width = right - left
-        Y = np.empty((n, width), L.dtype)
+        Y = work[t, : n * width].reshape(n, width)
         for i in range(n):
             Y[i] = B[order[i], left:right]
         for j in range(n):
@@ -229,7 +230,6 @@ def _triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: I
                     mine[c] -= w * other[c]
         for i in range(n):
             X[order[i], left:right] = Y[i]
-    return X
 
 
 def apply(indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, X: Floats, Y: Floats) -> Floats:
@@ -246,5 +246,9 @@ def dots(X: Floats, Y: Floats) -> Floats:
 
 def triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats) -> Floats:
     """(n, m) the solution of A X = B from A = L D L' in another order of the rows."""
-    X: Floats = _triangular(indptr, indices, L, pivots, order, B, get_num_threads())
+    n, m = B.shape
+    threads = max(1, min(get_num_threads(), m))
+    X = np.empty((n, m), L.dtype)
+    work = np.empty((threads, n * -(-m // threads)), L.dtype)  # NumPy's, which lies on huge pages
+    _triangular(indptr, indices, L, pivots, order, B, X, work)
     return X

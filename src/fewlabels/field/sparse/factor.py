@@ -122,7 +122,7 @@ class Factor:
     def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
         if self._number is np.float32 and tolerance < SINGLE:
             return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
-        B: Floats = unit_columns(len(system.held), nodes).astype(self._number, copy=False)
+        B = unit_columns(len(system.held), nodes, self._number)
         return self._solved(system, B, self._U[nodes, : len(self._signs)].T)
 
     def _solved(self, system: System, B: Floats, across: Floats) -> Floats:

@@ -132,9 +132,9 @@ def _product(A: sparse.csr_matrix, X: Floats) -> Floats:
     return Y
 
 
-def unit_columns(n: int, nodes: Ints) -> Floats:
+def unit_columns(n: int, nodes: Ints, number: type = np.float64) -> Floats:
     """(n, m) columns of the identity."""
-    B = np.zeros((n, len(nodes)))
+    B: Floats = np.zeros((n, len(nodes)), number)
     B[nodes, np.arange(len(nodes))] = 1
     return B
 

@@ -2,8 +2,6 @@
 
 import os
 import sys
-import time
-import warnings
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -11,21 +9,15 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from foreign import SOME, assert_same, quietly
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fewlabels.errors import FewlabelsError, FileError, GraphError, NodeError
+from fewlabels.errors import FileError, GraphError, NodeError
 from fewlabels.graph import Graph
 from fewlabels.learner import ActiveLearner
 from fewlabels.tables import read_edges
-
-SOME = settings(
-    max_examples=20,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 names = st.one_of(
     st.integers(-3, 12),
@@ -56,25 +48,6 @@ def plainly(g):
             W[i, j] += held.get("weight", 1)
             W[j, i] = W[i, j]
     return order, W
-
-
-def quietly(make, *arguments, **more):
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "dropped")  # self-loops
-        return make(*arguments, **more)
-
-
-def told(make, *arguments):
-    """The graph in a few words, or the sentence that refuses it."""
-    try:
-        return repr(make(*arguments))
-    except FewlabelsError as error:
-        return str(error)
-
-
-def assert_same(graph, order, W):
-    assert list(graph.names) == order
-    np.testing.assert_allclose(graph.weights.toarray(), W)
 
 
 class TestRoundTrips:
@@ -356,152 +329,6 @@ class TestPandas:
             Graph.from_pandas(
                 self.FRAME.assign(**change), **{"source": "from", "target": "to", "weight": "km"} | options
             )
-
-
-HEAD = '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrafting.org/xmlns">\n'
-KEY = '<key id="d0" for="edge" attr.name="weight" attr.type="double"><default>4</default></key>\n'
-PAIR = '<node id="a"/><node id="b"/>'
-
-
-class TestGraphml:
-    def read(self, tmp_path, body, head=HEAD, **options):
-        (tmp_path / "g.graphml").write_text(f"{head}{body}</graphml>", encoding="utf-8")
-        return Graph.from_graphml(tmp_path / "g.graphml", **options)
-
-    def test_a_default_weight_counts_and_edges_may_come_first(self, tmp_path):
-        body = '<graph><edge source="b" target="a"/><edge source="a" target="b"><data key="d0"> 0.5 </data></edge>'
-        graph = self.read(tmp_path, KEY + body + f'{PAIR}<node id="lone"/></graph>')
-        assert_same(graph, ["b", "a", "lone"], [[0, 4.5, 0], [4.5, 0, 0], [0, 0, 0]])
-
-    def test_a_directed_graph_is_folded_as_a_list_of_edges(self, tmp_path):
-        both = '<edge source="a" target="b"/><edge source="b" target="a"/>'
-        assert self.read(tmp_path, f'<graph edgedefault="directed">{PAIR}{both}</graph>').weights[0, 1] == 1
-        assert self.read(tmp_path, f'<graph edgedefault="undirected">{PAIR}{both}</graph>').weights[0, 1] == 2
-        both = both.replace("<edge", '<edge directed="true"')
-        assert self.read(tmp_path, f"<graph>{PAIR}{both}</graph>").weights[0, 1] == 1
-
-    def test_other_attributes_ports_and_prefixes_do_not_matter(self, tmp_path):
-        body = (
-            '<g:key id="d1" for="node" attr.name="weight"/><g:graph><g:node id="a"><g:data key="d1">heavy</g:data>'
-            '<g:port name="p"/></g:node><g:node id="b"/><g:edge source="a" target="b"><g:data key="d9">x</g:data>'
-            "</g:edge></g:graph></g:graphml><!-- "
-        )
-        head = '<g:graphml xmlns:g="http://graphml.graphdrafting.org/xmlns">'
-        (tmp_path / "g.graphml").write_text(f"{head}{body}-->", encoding="utf-8")
-        assert_same(Graph.from_graphml(tmp_path / "g.graphml"), ["a", "b"], [[0, 1], [1, 0]])
-
-    @pytest.mark.parametrize(
-        ("body", "options", "sentence"),
-        [
-            (f'<graph>{PAIR}<edge source="a" target="c"/></graph>', {}, "an edge names 'c', and no <node> has that id"),
-            (f'<graph>{PAIR}<edge source="a"/></graph>', {}, "line 3: an <edge> has no target"),
-            ("<graph><node/></graph>", {}, "line 3: a <node> has no id"),
-            (f"<graph>{PAIR}{PAIR}</graph>", {}, "line 3: the node 'a' is there twice"),
-            (f"<graph>{PAIR}</graph><graph/>", {}, "line 3: a second <graph>"),
-            (f"<graph>{PAIR}<hyperedge/></graph>", {}, "line 3: a hyperedge ties more than two"),
-            ("<graph></graph>", {}, "the graph has no nodes"),
-            ("", {}, "holds no <graph>"),
-            (f"<graph>{PAIR}", {}, "cannot be read as XML: mismatched tag: line 3"),
-            (
-                f"{KEY}<graph>{PAIR}</graph>",
-                {"weight": "wieght"},
-                "no attribute 'wieght' of edges. Did you mean 'weight'",
-            ),
-            (f"<graph>{PAIR}</graph>", {"name": "label"}, "the node 'a' has no attribute 'label'"),
-        ],
-    )
-    def test_what_cannot_be_taken_is_said(self, tmp_path, body, options, sentence):
-        with pytest.raises(FileError, match=sentence):
-            self.read(tmp_path, body, **options)
-
-    @pytest.mark.parametrize("weight", ["-1", "nan", "inf", "heavy", ""])
-    def test_a_weight_that_is_none_is_told_with_its_line(self, tmp_path, weight):
-        body = f'{KEY}<graph>{PAIR}<edge source="a" target="b">\n<data key="d0">{weight}</data></edge></graph>'
-        with pytest.raises(FileError, match=f"line 5: the weight '{weight}' is not a number >= 0"):
-            self.read(tmp_path, body)
-
-    def test_another_kind_of_xml_and_no_xml_are_refused(self, tmp_path):
-        with pytest.raises(FileError, match="begins with <svg>"):
-            self.read(tmp_path, "", head="<svg>")
-        with pytest.raises(FileError, match="cannot be read as XML"):
-            self.read(tmp_path, "", head="source,target\n")
-        with pytest.raises(FileError, match="there is no file"):
-            Graph.from_graphml(tmp_path / "none.graphml")
-
-    @pytest.mark.parametrize("spaces", [0, 30, 63, 200])
-    def test_a_billion_laughs_are_refused_before_the_first(self, tmp_path, spaces):
-        laughs = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
-        head = f'<?xml version="1.0"?>{" " * spaces}<!DOCTYPE graphml [<!ENTITY l0 "lol">{laughs}]><graphml>'
-        begun = time.process_time()
-        with pytest.raises(FileError, match=r"g\.graphml has a document type"):
-            self.read(tmp_path, '<graph><node id="&l9;"/></graph>', head=head)
-        assert time.process_time() - begun < 1
-
-    @SOME
-    @given(st.text(max_size=60), st.integers(0, 400))
-    def test_any_damage_is_a_graph_or_a_sentence(self, tmp_path, noise, where):
-        whole = f'{HEAD}{KEY}<graph>{PAIR}<edge source="a" target="b"><data key="d0">2</data></edge></graph></graphml>'
-        damaged = whole[:where] + noise + whole[where + len(noise) // 2 :]
-        (tmp_path / "g.graphml").write_bytes(damaged.encode("utf-8", "surrogatepass"))
-        assert told(quietly, Graph.from_graphml, tmp_path / "g.graphml").startswith(("Graph(", f"{tmp_path}/g.graphml"))
-
-
-class TestResults:
-    def learner(self):
-        g = nx.Graph([("a", "b"), ("b", 3)])
-        g.add_node("lone", label="kept")
-        learner = ActiveLearner(Graph.from_networkx(g), ["cat", "dog"])
-        learner.teach("a", "dog")
-        learner.skip("b")
-        return g, learner
-
-    def test_the_frame_says_what_is_known_of_every_node(self):
-        _, learner = self.learner()
-        frame = learner.to_frame()
-        assert frame.index.name == "node"
-        assert frame.index.tolist() == ["a", "b", 3, "lone"]
-        assert frame.columns.tolist() == ["label", "prediction", "chance", "reached", "skipped", "p_cat", "p_dog"]
-        assert frame["label"].tolist() == ["dog", None, None, None]
-        assert frame["prediction"].tolist() == ["dog", "dog", "dog", "cat"]
-        assert frame["reached"].tolist() == [True, True, True, False]
-        assert frame["skipped"].tolist() == [False, True, False, False]
-        np.testing.assert_array_equal(frame[["p_cat", "p_dog"]], learner.predict_proba())
-        assert frame.loc["a", "chance"] == 1
-        assert frame.loc["b", "chance"] == frame.loc["b", "p_dog"]
-        assert frame.loc["lone", "chance"] == 0.5
-
-    def test_names_that_are_tuples_stay_one_index(self):
-        learner = ActiveLearner(Graph([[0, 1], [1, 0]], names=[("a", 1), ("b", 2)]), [0, 1])
-        assert learner.to_frame().index.tolist() == [("a", 1), ("b", 2)]
-        assert learner.to_frame().index.nlevels == 1
-
-    def test_attributes_on_a_graph_of_ones_own_can_be_written_and_are_kept_up(self, tmp_path):
-        g, learner = self.learner()
-        learner.to_networkx(g)
-        assert g.nodes["a"]["fewlabels_label"] == "dog"
-        assert g.nodes["b"] == {
-            "fewlabels_prediction": "dog",
-            "fewlabels_chance": learner.predict_proba()[1, 1],
-            "fewlabels_reached": True,
-            "fewlabels_skipped": True,
-        }
-        assert g.nodes["lone"]["label"] == "kept"
-        nx.write_graphml_xml(g, tmp_path / "g.graphml")
-        learner.forget("a")
-        learner.teach("lone", "cat")
-        learner.to_networkx(g, prefix="fewlabels_")
-        assert "fewlabels_label" not in g.nodes["a"]
-        assert g.nodes["lone"]["fewlabels_label"] == "cat"
-
-    def test_a_part_of_the_graph_is_fine_and_a_stranger_changes_nothing(self):
-        g, learner = self.learner()
-        part = g.subgraph(["a", "b"]).copy()
-        learner.to_networkx(part, prefix="")
-        assert part.nodes["b"]["prediction"] == "dog"
-        g.add_node("stranger")
-        with pytest.raises(NodeError, match="there is no node 'stranger'"):
-            learner.to_networkx(g)
-        assert g.nodes["a"] == {}
 
 
 def test_networkx_is_asked_for_where_it_is_not_installed(monkeypatch):

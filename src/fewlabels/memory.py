@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 from fewlabels.errors import MemoryNeededError
@@ -11,12 +12,16 @@ GIB = 2**30
 
 
 def available() -> int:
-    """Bytes this process may still take: the machine's free memory, or a container's limit where that is lower."""
+    """Bytes this process may still take: the machine's free memory, or its own or a container's limit if lower."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration):
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)  # ulimit -v
+    if most != resource.RLIM_INFINITY:
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        free = min(free, max(0, most - taken))
     try:
         limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
         used = int(Path("/sys/fs/cgroup/memory.current").read_text())

@@ -15,6 +15,7 @@ from fewlabels.field.sparse.pcg import System, matrix_of, unit_columns
 from fewlabels.kernels.reference import Floats, Ints
 
 SINGLE, REFINED = 1e-4, 2  # tolerance that float32 reaches by itself; steps of refinement beyond it
+WIDTH = 16  # columns that are in float64 at a time where only that is possible
 MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
 
 
@@ -34,6 +35,8 @@ class Base(Protocol):
 
 class SuperLU:
     """A = L D L' by SciPy's SuperLU in symmetric mode, without pivoting; L can be read, so diag(G) is exact."""
+
+    memory = 40  # bytes an entry of L while it is made: L and U, and L again
 
     def __init__(self, A: sparse.csr_matrix) -> None:
         options = {"SymmetricMode": True}
@@ -64,6 +67,8 @@ class SuperLU:
 class Cholespy:
     """CHOLMOD's supernodal factor through cholespy (an extra): quicker to make than SuperLU's, but closed."""
 
+    memory = 12  # bytes an entry that SuperLU's would have: CHOLMOD finds a better order
+
     def __init__(self, A: sparse.csr_matrix) -> None:
         from cholespy import CholeskySolverD, MatrixType
 
@@ -71,9 +76,13 @@ class Cholespy:
         self._solver = CholeskySolverD(A.shape[0], indptr, indices, np.ascontiguousarray(A.data), MatrixType.CSR)
 
     def solve(self, B: Floats) -> Floats:
-        X = np.empty(B.shape)
-        self._solver.solve(np.ascontiguousarray(B, dtype=float), X)
-        return X.astype(B.dtype, copy=False)
+        X, Y = np.empty_like(B), np.empty((len(B), WIDTH))
+        for left in range(0, B.shape[1], WIDTH):
+            part = np.ascontiguousarray(B[:, left : left + WIDTH], dtype=float)
+            Y = Y if part.shape == Y.shape else np.empty_like(part)
+            self._solver.solve(part, Y)
+            X[:, left : left + WIDTH] = Y
+        return X
 
     def narrow(self, number: type) -> None:
         """It has one precision."""

@@ -59,19 +59,23 @@ def make_solver(system: System, kind: str = "auto") -> Solver:
     """The solver of this name, or the one that fits."""
     if kind not in SOLVERS:
         raise SettingError(f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}")
-    if kind == "superlu":
-        return Factor(system, SuperLU)
-    if kind == "cholespy":
-        if not has_cholespy():
-            raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or 'superlu'.")
-        return Factor(system, Cholespy)
-    if kind != "auto":
+    if kind == "cholespy" and not has_cholespy():
+        raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or 'superlu'.")
+    if kind not in ("auto", "superlu", "cholespy"):
         return _iterative(system, kind)
-    n = len(system.diagonal)
-    fill = expected_fill(system)
-    if fill <= MOST_FILL and 40 * fill * n < memory.available():
-        return Factor(system, Cholespy if fill**2 * n > OPEN_WORK and has_cholespy() else SuperLU)
-    return _quickest(system)
+    n, fill = len(system.diagonal), expected_fill(system)
+    closed = kind == "cholespy" or (kind == "auto" and fill**2 * n > OPEN_WORK and has_cholespy())
+    make = Cholespy if closed else SuperLU
+    need = make.memory * fill * n
+    if kind == "auto" and (fill > MOST_FILL or need > memory.available()):
+        return _quickest(system)
+    memory.require(int(need), f"a Cholesky factor with about {fill:.0f} entries a node", "Use solver='auto'.")
+    try:
+        return Factor(system, make)
+    except MemoryError:
+        if kind != "auto":
+            raise
+        return _quickest(system)
 
 
 def expected_fill(system: System) -> float:

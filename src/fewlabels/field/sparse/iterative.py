@@ -26,6 +26,7 @@ class Jacobi:
 
     def refresh(self, system: System) -> None:
         self._scaled: dict[type, jacobi.Scaled] = {}  # of these labels, by precision
+        self._work = jacobi.Work()
 
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
         X = np.empty(B.shape, np.float32 if tolerance >= SINGLE else np.float64)
@@ -38,7 +39,10 @@ class Jacobi:
         n = len(system.held)
         X = np.empty((n, len(nodes)), np.float32 if tolerance >= SINGLE else np.float64)
         for part in _parts(*X.shape):
-            X[:, part] = self._solved(system, unit_columns(n, nodes[part]), tolerance, None)
+            if tolerance >= SINGLE:
+                X[:, part] = jacobi.columns(self._of(system, np.float32), nodes[part], tolerance, self._work)
+            else:
+                X[:, part] = self._solved(system, unit_columns(n, nodes[part]), tolerance, None)
         return X
 
     def _solved(self, system: System, B: Floats, tolerance: float, start: Floats | None) -> Floats:
@@ -59,7 +63,7 @@ class Jacobi:
 
     def copy(self) -> Jacobi:
         twin = object.__new__(Jacobi)
-        twin._scaled = dict(self._scaled)
+        twin._scaled, twin._work = dict(self._scaled), jacobi.Work()
         return twin
 
     def _of(self, system: System, number: type) -> jacobi.Scaled:

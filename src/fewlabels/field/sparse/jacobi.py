@@ -55,25 +55,55 @@ def _scaled_weights(indptr: Ints, indices: Ints, weights: Floats, scale: Floats,
     return out
 
 
+class Work:
+    """The four blocks of a solve, kept for the next one: fresh memory is slow to get, on virtual machines above all."""
+
+    def __init__(self) -> None:
+        self._kept = np.empty(0, np.float32)
+
+    def blocks(self, n: int, m: int, number: type) -> list[Floats]:
+        """X, R, P and Q, (n, m) each, with whatever is in them; those in float64 are not kept."""
+        size = 4 * n * m
+        if number is not np.float32:
+            return list(np.empty((4, n, m), number))
+        if len(self._kept) < size:
+            self._kept = np.empty(size, np.float32)  # NumPy's, which lies on huge pages
+        return list(self._kept[:size].reshape(4, n, m))
+
+
 def solve(system: Scaled, B: Floats, tolerance: float, X: Floats | None = None) -> tuple[Floats, int]:
     """(n, m) inv(A) B, zero in the rows held, and the number of steps; X is where to start."""
-    found, R, P, Q = (np.zeros(B.shape, system.weights.dtype) for _ in range(4))  # NumPy's, which lie on huge pages
-    steps: int = _solve(*system, B, B if X is None else X, X is None, found, R, P, Q, tolerance, get_num_threads())
+    four = Work().blocks(*B.shape, system.weights.dtype.type)
+    found, R, P, _ = four
+    _times(B, system.scale, 1, R)
+    found[:] = P[:] = 0
+    if X is not None:
+        _times(X, system.scale, -1, found)
+    steps: int = _solve(*system, *four, X is None, tolerance, get_num_threads())
     return found, steps
+
+
+def columns(system: Scaled, nodes: Ints, tolerance: float, work: Work) -> Floats:
+    """(n, m) columns of inv(A), in float32; they are the workspace's, and last until it is used again."""
+    four = work.blocks(len(system.scale), len(nodes), np.float32)
+    found, R, P, _ = four
+    found[:] = R[:] = P[:] = 0
+    R[nodes, np.arange(len(nodes))] = system.scale[nodes]
+    _solve(*system, *four, True, tolerance, get_num_threads())
+    return found
 
 
 @njit(cache=True, nogil=True)
 def _solve(
-    indptr: Ints, indices: Ints, weights: Floats, scale: Floats, beside: Ints, pulls: Floats, B: Floats, start: Floats,
-    from_zero: bool, X: Floats, R: Floats, P: Floats, Q: Floats, tolerance: float, threads: int,
+    indptr: Ints, indices: Ints, weights: Floats, scale: Floats, beside: Ints, pulls: Floats,
+    X: Floats, R: Floats, P: Floats, Q: Floats, from_zero: bool, tolerance: float, threads: int,
 ) -> int:  # fmt: skip
-    n, m = B.shape
+    """In the scaled system: X is the solution, from X where that is not zero; R the right-hand side, P zero."""
+    n, m = X.shape
     size = np.zeros(m)
-    _times(B, scale, 1, R)
     if not from_zero:
-        _times(start, scale, -1, X)
         size += blocks._dots(R, X, threads)
-        _apply(indptr, indices, weights, X, Q)
+        _apply(indptr, indices, weights, X, Q, threads)
         blocks.step(P, R, Q, Q, np.ones(m, X.dtype))  # R -= Q; P is not in use yet
     total = _sums(R, scale, threads)  # (m,) s'r
     pull = 0.0  # s'A s
@@ -88,9 +118,9 @@ def _solve(
         blocks.turn(P, R, turn.astype(X.dtype))
         if alive.sum() < FEW * n:
             alive = _apply_few(indptr, indices, weights, P, Q, alive)
+            curvature = blocks._dots(P, Q, threads)
         else:
-            _apply(indptr, indices, weights, P, Q)
-        curvature = blocks._dots(P, Q, threads)
+            curvature = _apply(indptr, indices, weights, P, Q, threads)
         across = np.zeros(m)  # s'A p
         for i in range(len(beside)):
             k = beside[i]
@@ -162,19 +192,26 @@ def _rows(R: Floats) -> Flags:
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
-def _apply(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats) -> None:
-    """Q = P - weights P."""
+def _apply(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats, threads: int) -> Floats:
+    """Q = P - weights P; returns (m,) the products P'Q of the columns."""
     n, m = P.shape
     last, lines = len(indices) - 1, (m * P.itemsize - 1) // LINE + 1
-    for i in prange(n):
-        row, mine = Q[i], P[i]
-        for j in range(m):
-            row[j] = mine[j]
-        for e in range(indptr[i], indptr[i + 1]):
-            prefetch(P, indices[min(e + AHEAD, last)], lines)
-            w, other = weights[e], P[indices[e]]
+    partial = np.zeros((threads, m))
+    for t in prange(threads):
+        products = np.zeros(m)
+        for i in range(t * n // threads, (t + 1) * n // threads):
+            row, mine = Q[i], P[i]
             for j in range(m):
-                row[j] -= w * other[j]
+                row[j] = mine[j]
+            for e in range(indptr[i], indptr[i + 1]):
+                prefetch(P, indices[min(e + AHEAD, last)], lines)
+                w, other = weights[e], P[indices[e]]
+                for j in range(m):
+                    row[j] -= w * other[j]
+            for j in range(m):
+                products[j] += mine[j] * row[j]
+        partial[t] = products
+    return partial.sum(axis=0)
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)

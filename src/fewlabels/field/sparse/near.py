@@ -55,9 +55,12 @@ def packed(present: Present) -> Numbers:
     """(n, D + 4) h, G_kk, 1 / d_k, the error now and the island of each node side by side: neighbours are anywhere in
     memory, and every access waits. A float32 holds the number of every component up to 16 million.
     """
-    h = present.h
-    rest = (present.diagonal, present.least, present.wrong, present.island)
-    return np.concatenate([h, np.stack(rest, axis=1).astype(h.dtype)], axis=1)
+    n, D = present.h.shape
+    rows = np.empty((n, D + 4), present.h.dtype)
+    rows[:, :D] = present.h
+    for j, values in enumerate((present.diagonal, present.least, present.wrong, present.island)):
+        rows[:, D + j] = values
+    return rows
 
 
 def near_gains(present: Present, rows: Numbers, pairs: Beside) -> tuple[Floats, Floats]:

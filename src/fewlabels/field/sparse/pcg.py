@@ -62,8 +62,8 @@ class Jacobi:
 
 def unsure_ties(system: System) -> Floats:
     """(n,) weight of the unsure answers of every free node: what its diagonal has beyond its edges."""
-    rows = np.repeat(np.arange(len(system.held)), np.diff(system.indptr))
-    beyond = system.diagonal - np.bincount(rows, system.weights, len(system.held))
+    n = len(system.held)
+    beyond = system.diagonal - blocks.product(system.indptr, system.indices, system.weights, np.ones((n, 1)))[:, 0]
     return np.where(~system.held & (beyond > ROUNDING * system.diagonal), beyond, 0.0)
 
 

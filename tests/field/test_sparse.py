@@ -288,12 +288,11 @@ def test_says_that_G_is_never_formed_and_what_memory_is_missing(monkeypatch):
 
 
 def test_auto_takes_the_sparse_engine_where_the_dense_one_does_not_fit_and_says_why(monkeypatch, capsys):
-    graph = Graph.from_edges(np.arange(2999), np.arange(1, 3000))
-    assert isinstance(make_field(graph, 2, 1.0), DenseField)
+    assert isinstance(make_field(Graph.from_edges([0, 1], [1, 2]), 2, 1.0), DenseField)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(memory, "available", lambda: 80 * 2**20)
-    assert isinstance(make_field(graph, 2, 1.0), SparseField)
-    assert "engine 'sparse' for 3,000 nodes: a dense G needs 0.1 GiB and 0.1 GiB are free" in capsys.readouterr().err
+    monkeypatch.setattr(memory, "available", lambda: 300 * 2**20)
+    assert isinstance(make_field(Graph.from_edges(np.arange(7999), np.arange(1, 8000)), 2, 1.0), SparseField)
+    assert "engine 'sparse' for 8,000 nodes: a dense G needs 0.5 GiB and 0.3 GiB are free" in capsys.readouterr().err
 
 
 def test_a_question_tells_its_pool_its_sample_and_what_it_may_have_missed():

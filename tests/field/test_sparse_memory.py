@@ -35,9 +35,10 @@ print(before, learner.query(), learner.predict().tolist())
 """
 
 LOADING = """
-import sys, fewlabels as fl
+import sys, numpy as np, fewlabels as fl
+graph = fl.Graph.from_edges(np.arange(39_999), np.arange(1, 40_000))
 print("loading", flush=True)
-fl.ActiveLearner.load(sys.argv[1])
+fl.ActiveLearner.load(sys.argv[1], graph)
 print("loaded", flush=True)
 """
 
@@ -78,9 +79,9 @@ def test_a_factor_that_runs_out_of_memory_makes_way_for_another_solver(monkeypat
 
 
 def test_a_set_up_that_is_killed_leaves_the_file_it_read_as_it_was(tmp_path):
-    n = 40_000
-    learner = ActiveLearner(Graph.from_edges(np.arange(n - 1), np.arange(1, n)), ["a", "b"], engine="sparse")
-    learner.teach([0, n - 1], ["a", "b"])
+    graph = Graph.from_edges(np.arange(39_999), np.arange(1, 40_000))
+    learner = ActiveLearner(graph, ["a", "b"], engine="sparse")
+    learner.teach([0, 39_999], ["a", "b"])
     learner.save(tmp_path / "kept")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     started = subprocess.Popen([sys.executable, "-c", LOADING, tmp_path / "kept"], stdout=subprocess.PIPE, text=True)
@@ -88,4 +89,4 @@ def test_a_set_up_that_is_killed_leaves_the_file_it_read_as_it_was(tmp_path):
     started.send_signal(signal.SIGKILL)
     assert started.communicate()[0] == ""
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    assert ActiveLearner.load(tmp_path / "kept").labelled == learner.labelled
+    assert ActiveLearner.load(tmp_path / "kept", graph).labelled == learner.labelled

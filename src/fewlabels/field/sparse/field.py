@@ -16,7 +16,7 @@ from fewlabels.field.placement import _scaled
 from fewlabels.field.question import Question
 from fewlabels.field.sparse import costs, near, unsure
 from fewlabels.field.sparse.diagonal import variances
-from fewlabels.field.sparse.panel import AT_LEAST, AT_ONCE, Panel, Probes
+from fewlabels.field.sparse.panel import AT_ONCE, Panel, Probes
 from fewlabels.field.sparse.pcg import System, unit_columns
 from fewlabels.field.sparse.sizes import TIGHT, sizes
 from fewlabels.field.sparse.solvers import make_solver
@@ -52,9 +52,9 @@ class SparseField(AtOnce):
         n = self.n_nodes
         self.kernels: Any = costs
         most = sizes(n, True, pool, sample)
-        at_work = 4 * min(most.columns, max(AT_LEAST, AT_ONCE // n))
+        columns = np.dtype(most.number).itemsize * n * (most.columns + 4 * AT_ONCE)  # kept, and at work
         memory.require(
-            np.dtype(most.number).itemsize * n * (most.columns + at_work) + 48 * n * n_classes + 40 * graph.weights.nnz,
+            columns + 48 * n * n_classes + 40 * graph.weights.nnz,
             f"the sparse engine on {n:,} nodes",
             "Take a smaller graph, or a machine with more memory.",
         )

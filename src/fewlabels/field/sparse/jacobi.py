@@ -8,7 +8,7 @@ answers, so a direction p + c s is kept as p and its number c, and x gets its sh
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import get_num_threads, njit, prange
@@ -61,35 +61,33 @@ class Work:
     def __init__(self) -> None:
         self._kept = np.empty(0, np.float32)
 
-    def blocks(self, n: int, m: int, number: type) -> list[Floats]:
-        """X, R, P and Q, (n, m) each, with whatever is in them; those in float64 are not kept."""
-        size = 4 * n * m
+    def blocks(self, n: int, m: int, number: type) -> Any:
+        """(4, n, m) for X, R, P and Q, with whatever is in them; those in float64 are not kept."""
         if number is not np.float32:
-            return list(np.empty((4, n, m), number))
-        if len(self._kept) < size:
-            self._kept = np.empty(size, np.float32)  # NumPy's, which lies on huge pages
-        return list(self._kept[:size].reshape(4, n, m))
+            return np.empty((4, n, m), number)
+        if len(self._kept) < 4 * n * m:
+            self._kept = np.empty(4 * n * m, np.float32)  # NumPy's, which lies on huge pages
+        return self._kept[: 4 * n * m].reshape(4, n, m)
 
 
 def solve(system: Scaled, B: Floats, tolerance: float, X: Floats | None = None) -> tuple[Floats, int]:
     """(n, m) inv(A) B, zero in the rows held, and the number of steps; X is where to start."""
-    four = Work().blocks(*B.shape, system.weights.dtype.type)
-    found, R, P, _ = four
+    found, R, P, Q = Work().blocks(len(B), B.shape[1], system.weights.dtype.type)
     _times(B, system.scale, 1, R)
     found[:] = P[:] = 0
     if X is not None:
         _times(X, system.scale, -1, found)
-    steps: int = _solve(*system, *four, X is None, tolerance, get_num_threads())
+    steps: int = _solve(*system, found, R, P, Q, X is None, tolerance, get_num_threads())
     return found, steps
 
 
 def columns(system: Scaled, nodes: Ints, tolerance: float, work: Work) -> Floats:
     """(n, m) columns of inv(A), in float32; they are the workspace's, and last until it is used again."""
-    four = work.blocks(len(system.scale), len(nodes), np.float32)
-    found, R, P, _ = four
+    found: Floats
+    found, R, P, Q = work.blocks(len(system.scale), len(nodes), np.float32)
     found[:] = R[:] = P[:] = 0
     R[nodes, np.arange(len(nodes))] = system.scale[nodes]
-    _solve(*system, *four, True, tolerance, get_num_threads())
+    _solve(*system, found, R, P, Q, True, tolerance, get_num_threads())
     return found
 
 

@@ -48,12 +48,14 @@ check-package: dist
 
 # Minutes: the same tests with the oldest versions that pyproject.toml allows, or the newest; make test-newest PYTHON=python3.13.
 test-oldest: RESOLUTION := lowest-direct
+test-oldest: GROUP := test
 test-newest: RESOLUTION := highest
+test-newest: GROUP := dev
 test-oldest test-newest: $(WHEEL)
 	$(BIN)/uv pip compile --quiet --no-header --python $(PYTHON) --resolution $(RESOLUTION) pyproject.toml \
 		--extra cholesky --extra cluster --extra large --output-file build/$@.txt > /dev/null
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/$@
-	$(BIN)/uv pip install --quiet --python build/$@ --requirements build/$@.txt --group dev
+	$(BIN)/uv pip install --quiet --python build/$@ --requirements build/$@.txt --group $(GROUP)
 	$(call PYTEST,build/$@/bin)
 
 lint: $(INSTALLED)

@@ -4,6 +4,7 @@ import doctest
 import re
 import shlex
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,10 @@ from fewlabels.cli import app
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-NEEDS = {"a graphics card": Path("/dev/nvidia0").exists()}  # what a block may need: <!-- needs: a graphics card -->
+NEEDS = {  # what a block may need: <!-- needs: a graphics card -->
+    "a graphics card": Path("/dev/nvidia0").exists(),
+    "scikit-activeml": find_spec("skactiveml") is not None,
+}
 BLOCK = re.compile(
     r"^(?:<!-- needs: (?P<needs>.+?) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", flags=re.MULTILINE | re.DOTALL
 )

@@ -1,5 +1,7 @@
 """fewlabels label-studio, and fewlabels label on its tasks, as a user runs them."""
 
+import base64
+import contextlib
 import json
 import os
 import signal
@@ -48,7 +50,9 @@ def test_a_backend_learns_from_events_and_its_answers_are_exported(folder):
     ]
     beyond = ["--host", "0.0.0.0", "--token", "let-me-in-please", "--port", "0", "--neighbors", "3"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([*command, *beyond], **pipes, env=os.environ | {"NUMBA_NUM_THREADS": "1"}) as process:
+    process = subprocess.Popen([*command, *beyond], **pipes, env=os.environ | {"NUMBA_NUM_THREADS": "1"})
+    with process, contextlib.ExitStack() as last:
+        last.callback(process.kill)  # also where an assertion fails: leaving the block waits for its end
         said = []
         for line in process.stdout:
             said.append(line.strip())
@@ -58,6 +62,8 @@ def test_a_backend_learns_from_events_and_its_answers_are_exported(folder):
             pytest.fail(process.stderr.read())
         assert "Items: 12 texts from tasks.json" in said
         assert "Basic authentication: user fewlabels, password let-me-in-please" in said
+        header = base64.b64encode(b"fewlabels:let-me-in-please").decode()
+        assert f"Header for its webhook: Authorization: Basic {header}" in said
         at = f"http://127.0.0.1:{said[-1].split()[1].rsplit(':', 1)[1]}"
         assert httpx.get(f"{at}/health").status_code == 401
         with httpx.Client(base_url=at, auth=("fewlabels", "let-me-in-please"), timeout=30) as client:
@@ -73,7 +79,7 @@ def test_a_backend_learns_from_events_and_its_answers_are_exported(folder):
     )
     exported = json.loads((folder / "out.json").read_text(encoding="utf-8"))
     assert [task["annotations"][0]["result"][0]["value"]["choices"] for task in exported[:2]] == [["sea"], ["sky"]]
-    assert [task["predictions"][0] for task in exported[2:]] == results[2:]
+    assert [task["predictions"][0]["result"] for task in exported[2:]] == [one["result"] for one in results[2:]]
 
 
 def test_a_table_is_exported_with_a_config_that_fits(folder):

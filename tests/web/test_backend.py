@@ -2,6 +2,7 @@
 
 import base64
 import warnings
+from itertools import pairwise
 
 import pytest
 import studio
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from fewlabels.adapters.labelstudio import Inbox, read_task_items, read_tasks
 from fewlabels.session import Session
-from fewlabels.web.backend import LARGEST, backend_rules, make_backend
+from fewlabels.web.backend import LARGEST, backend_rules, below_earlier, make_backend
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what Starlette's client says of the httpx it is made for
@@ -116,14 +117,15 @@ def test_predictions_are_in_the_order_of_the_tasks_and_the_lowest_score_is_our_q
     results = dict(zip(range(N - 1, -1, -1), reply["results"], strict=True))
     asked = session.question("bob").item
     assert min(results, key=lambda k: results[k]["score"]) == asked
-    assert results[0]["score"] == results[1]["score"] == 1
+    assert results[0]["score"] == results[1]["score"] == pytest.approx(below_earlier(1, session.last_event))
     for k, one in results.items():
         predicted = session.view.predicted[k]
         (region,) = one["result"]
         assert (region["from_name"], region["to_name"], region["type"]) == ("topic", "note", "choices")
         assert region["value"] == {"choices": [session.class_name(predicted)]}
         assert region["score"] == pytest.approx(session.view.chance[k, predicted], abs=1e-6)
-        assert one["model_version"] == reply["model_version"] == f"fewlabels-{session.view.version}"
+        assert one["model_version"] == "fewlabels"
+    assert reply["model_version"] == f"fewlabels-{session.view.version}"
 
 
 def test_asked_about_one_task_at_a_time_the_scores_are_the_same(backend):
@@ -158,11 +160,25 @@ def test_every_annotation_makes_a_new_version(backend):
     assert predict(client)["model_version"] == versions[-1]
 
 
-def test_before_the_first_annotation_there_is_an_order_and_no_result(backend):
+def test_later_scores_are_below_all_earlier_ones_so_that_old_predictions_never_come_first(backend):
     _, client = backend
+    before = predict(client)["results"]
+    for k in range(3):
+        annotate(client, k, "sea")
+        after = predict(client)["results"]
+        assert max(one["score"] for one in after) < min(one["score"] for one in before)
+        before = after
+    places = [below_earlier(k / 5000, 100_000) for k in range(5001)]
+    assert all(a < b for a, b in pairwise(places))
+    assert below_earlier(1, 100_001) < places[0]
+
+
+def test_before_the_first_annotation_there_is_an_order_and_no_result(backend):
+    session, client = backend
     results = predict(client)["results"]
     assert [one["result"] for one in results] == [[]] * N
-    assert sorted(one["score"] for one in results) == pytest.approx([k / N for k in range(N)], abs=1e-6)
+    expected = [below_earlier(k / N, session.last_event) for k in range(N)]
+    assert sorted(one["score"] for one in results) == pytest.approx(expected)
 
 
 def test_updates_skips_and_deletions(backend):
@@ -174,7 +190,7 @@ def test_updates_skips_and_deletions(backend):
     assert session.label(0) is None
     annotate(client, 2, None, number=2, cancelled=True)
     assert session.aside()[1] == [2]
-    assert predict(client)["results"][2]["score"] == 1
+    assert predict(client)["results"][2]["score"] == pytest.approx(below_earlier(1, session.last_event))
     post(client, "/webhook", studio.event("ANNOTATION_DELETED", annotation={"id": 2}), 201)
     assert session.aside()[1] == []
 
@@ -200,7 +216,7 @@ def test_other_events_change_nothing(backend, action):
 def test_annotations_that_come_with_tasks_teach_too(backend):
     session, client = backend
     annotated = [task | {"annotations": [studio.annotation(k, 100 + k, "sea")]} for k, task in enumerate(TASKS[:2])]
-    assert predict(client, annotated)["results"][0]["score"] == 1
+    assert predict(client, annotated)["results"][0]["score"] == pytest.approx(below_earlier(1, session.last_event))
     assert [session.label(k) for k in range(3)] == ["sea", "sea", None]
     sent = {"annotations": [TASKS[4] | {"annotations": [studio.annotation(9, 104, "sky")]}], "project": "7.17"}
     post(client, "/train", sent | {"label_config": studio.CONFIG, "params": {}}, 201)
@@ -211,8 +227,8 @@ def test_an_unknown_task_is_asked_last_and_its_annotation_refused(backend):
     session, client = backend
     stranger = {"id": 999, "data": {"body": "new here"}, "annotations": []}
     assert predict(client, [stranger, TASKS[0]])["results"][0] == {
-        "model_version": f"fewlabels-{session.view.version}",
-        "score": 1.0,
+        "model_version": "fewlabels",
+        "score": pytest.approx(below_earlier(1, session.last_event)),
         "result": [],
     }
     sent = studio.event("ANNOTATION_CREATED", annotation=studio.annotation(1, 999, "sea"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from pathlib import Path
@@ -83,6 +84,8 @@ def backend(
         console.print(f"Answers: {session.standing().labelled:,} so far, kept in {session.path}")
         if place.token:
             console.print(f"Basic authentication: user {USER}, password {place.token}")
+            shown = base64.b64encode(f"{USER}:{place.token}".encode()).decode()
+            console.print(f"Header for its webhook: Authorization: Basic {shown}", soft_wrap=True)
         served = make_backend(session, inbox, control=found.control, choices=choices, rules=backend_rules(place.token))
         run(served, place, lambda: console.print(f"Backend: {place.address}    (Ctrl-C stops it)"))
         session.close()

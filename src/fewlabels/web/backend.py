@@ -1,6 +1,9 @@
 """The ML backend that Label Studio speaks to: it sends annotations, and takes predictions and the order of its tasks.
 
 Label Studio asks for tasks with the lowest score first; a task's score here is its place in the queue of our questions.
+It keeps every prediction it was sent, and sorts by those whose version is the title of the model: so they all bear one
+version, and later ones score below all earlier ones. The version that the backend tells of itself does change, or
+nothing would be asked again.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from fewlabels.web.app import PROBLEMS, refuse_in_sentences
 from fewlabels.web.guard import Guard, Rules
 
 USER = "fewlabels"  # of basic authentication; the token is the password
+MODEL = "fewlabels"  # the version of every prediction, and what the model is to be called in Label Studio
 LARGEST = 2**26  # bytes: a hundred tasks at a time, with all that was said about them
 MOST = 10_000  # tasks in one request
 TAUGHT = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED")
@@ -150,12 +154,14 @@ class _Conversation:
     def predictions(self, tasks: list[SentTask]) -> tuple[list[dict[str, Any]], str]:
         """A prediction for each task, and the version they are of."""
         items = self.take_tasks(tasks)
-        of = self.version  # at least: what is said meanwhile belongs to the next one
+        of, turn = self.version, self._session.last_event  # at least: what is said meanwhile belongs to the next one
         self._session.settle()
         score = scores(self._session)
-        unknown = {"model_version": of, "score": 1.0, "result": []}  # asked last
+        unknown = {"model_version": MODEL, "score": below_earlier(1.0, turn), "result": []}  # asked last
         found = [
-            unknown if item is None else prediction(self._session, self._control, item, score[item], of)
+            unknown
+            if item is None
+            else prediction(self._session, self._control, item, below_earlier(score[item], turn), MODEL)
             for item in items
         ]
         return found, of
@@ -180,6 +186,12 @@ class _Conversation:
     def version(self) -> str:
         """Told at once, before the learner has thought: Label Studio waits a second or three for most replies."""
         return version(self._session)
+
+
+def below_earlier(score: float, turn: int) -> float:
+    """A score from 0 to 1 in its order between 1 / (turn + 2) and 1 / (turn + 1): below those of all turns before."""
+    low, high = 1 / (turn + 2), 1 / (turn + 1)
+    return low + 0.9 * score * (high - low)
 
 
 def _held(raw: Any, key: str) -> Any:

@@ -63,6 +63,8 @@ class Rules:
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length) > self.largest:
             return 413, f"The request has {length} bytes: {self.largest:,} is the most."
+        if scope["path"].startswith("/static/") and ("\0" in scope["path"] or len(scope["path"]) > LONGEST):
+            return 404, "There is no such file."  # no file system could hold its name, and some say so by an exception
         return None
 
 

@@ -48,7 +48,7 @@ def prediction(session: Session, control: Control, item: int, score: float, of: 
     if 0 <= predicted < view.n_classes:
         chance = round(float(view.chance[item, predicted]), 6)
         result = [{"id": f"fewlabels-{item}", **control.result(session.class_name(predicted)), "score": chance}]
-    return {"model_version": of or version(session), "score": round(float(score), 6), "result": result}
+    return {"model_version": of or version(session), "score": round(float(score), 15), "result": result}
 
 
 def version(session: Session) -> str:

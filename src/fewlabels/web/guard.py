@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 2**20  # bytes
 DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending hears no refusal
+LONGEST = 200  # characters of the path of a file of the page
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "

@@ -114,7 +114,9 @@ def _refuse_bad_sums(W: sparse.csr_array) -> None:
 
 def _summed(i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.float64], n: int) -> sparse.csr_array:
     """One entry for each pair listed, zeros kept."""
-    return sparse.csr_array((w, (i, j)), shape=(n, n))  # SciPy sums what is listed twice
+    W = sparse.csr_array((w, (i, j)), shape=(n, n))
+    W.sum_duplicates()  # SciPy 1.13 leaves what is listed twice as it is
+    return W
 
 
 def _pattern(W: sparse.csr_array) -> sparse.csr_array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from pathlib import Path
 
 from fewlabels.errors import MemoryNeededError
@@ -18,16 +17,25 @@ def available() -> int:
         free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration):
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    most, _ = resource.getrlimit(resource.RLIMIT_AS)  # ulimit -v
-    if most != resource.RLIM_INFINITY:
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        free = min(free, max(0, most - taken))
+    free = min(free, _left_of_own_limit(free))
     try:
         limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
         used = int(Path("/sys/fs/cgroup/memory.current").read_text())
     except (OSError, ValueError):
         return free
     return min(free, limit - used)
+
+
+def _left_of_own_limit(otherwise: int) -> int:
+    """Bytes of addresses that ulimit -v leaves this process, where there is such a limit and the system tells."""
+    try:
+        import resource  # not on every system
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return otherwise
+    return otherwise if most == resource.RLIM_INFINITY else max(0, most - taken)
 
 
 def require(need: int, what: str, way_out: str) -> None:

@@ -41,8 +41,8 @@ $(WHEEL): pyproject.toml $(call FILES,src) | dist
 check-package: dist
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/clean
 	$(BIN)/uv pip install --quiet --python build/clean dist/*.whl
-	build/clean/bin/python tests/smoke.py
-	$(BIN)/mypy --config-file= --strict --python-executable build/clean/bin/python tests/typed_program.py
+	build/clean/bin/python tests/package/smoke.py
+	$(BIN)/mypy --config-file= --strict --python-executable build/clean/bin/python tests/package/typed_program.py
 	$(BIN)/uv pip install --quiet --python build/clean --no-deps --reinstall dist/*.tar.gz
 	build/clean/bin/fewlabels --version
 

@@ -13,7 +13,7 @@ from distributed import LocalCluster
 from threadpoolctl import threadpool_limits
 
 import fewlabels as fl
-from fewlabels.cluster import Cluster
+from fewlabels.field.cluster import Cluster
 from fewlabels.field.dense import DenseField
 from fewlabels.risk import two_step_lookahead
 from fewlabels.strategies import tied

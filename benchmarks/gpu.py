@@ -21,7 +21,8 @@ import fewlabels as fl
 from fewlabels.experiments.gpu_trials import COSTS, run_trials
 from fewlabels.field.dense import DenseField
 from fewlabels.field.gpu import GpuField
-from fewlabels.kernels import gpu, reference
+from fewlabels.kernels import reference
+from fewlabels.kernels.gpu import launch as gpu
 from fewlabels.strategies import lowest, make_strategy
 
 CLASSES, LABELS = 7, 50
@@ -100,7 +101,7 @@ def check(report):
                 field.forget(int(asked[2]))
             assert (ours.unlabelled == twin.unlabelled).all(), "the fields keep their nodes in different places"
             for name in ("tsa", "zlg", "sopt", "vopt"):
-                a, b = (make_strategy(name).cost(field) for field in (ours, twin))
+                a, b = (make_strategy(name).cost(field).values for field in (ours, twin))
                 gap = float(abs(a - b).max() / max(1.0, abs(b).max()))
                 worst = max(worst, gap)
                 assert gap < 1e-9, f"{name} on {n} nodes, {pieces} pieces, beta {beta}: costs differ by {gap:.1e}"
@@ -111,7 +112,7 @@ def check(report):
         labelled(field, np.random.default_rng(1))
     gaps = {}
     for name in ("tsa", "zlg", "sopt", "vopt"):
-        a, b = (make_strategy(name).cost(field) for field in fields)
+        a, b = (make_strategy(name).cost(field).values for field in fields)
         gaps[name] = float(abs(a - b).max() / abs(a).max())
         assert gaps[name] < 1e-4, f"{name}: float32 differs from float64 by {gaps[name]:.1e}"
     print("float32 against float64 at 2,000 nodes:", ", ".join(f"{name} {gap:.1e}" for name, gap in gaps.items()))
@@ -182,7 +183,7 @@ def measure(n, kind, report):
     for _ in range(8):
         torch.cuda.synchronize()
         start = time.perf_counter()
-        node = lowest(strategy.cost(field), field.unlabelled, rng)
+        node = lowest(strategy.cost(field).values, field.unlabelled, rng)
         field.observe(node, int(rng.integers(CLASSES)))
         torch.cuda.synchronize()
         seconds.append(time.perf_counter() - start)

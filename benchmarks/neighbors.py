@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from fewlabels.neighbor_search import _finder, exact_is_quick, find_neighbors
+from fewlabels.graph.neighbor_search import _finder, exact_is_quick, find_neighbors
 
 ASKED = 4000
 

@@ -10,7 +10,7 @@ import fewlabels as fl
 from fewlabels.errors import FileError
 from fewlabels.experiments.datasets import DATASETS
 from fewlabels.field import make_field
-from fewlabels.settings import strength
+from fewlabels.learner.settings import resolve_beta
 
 QUESTIONS, TRIALS, RATES = 100, 10, (0.1, 0.2)
 FIRM = 0.999  # a confidence far above what the answers deserve
@@ -86,7 +86,7 @@ def main():
         except FileError as error:
             print(error)
             continue
-        field = make_field(data.graph, len(data.classes), strength(data.graph, "auto"))
+        field = make_field(data.graph, len(data.classes), resolve_beta(data.graph, "auto"))
         setting = options.strategy, options.questions, field
         numbers = np.array([trial(data, setting, seed) for seed in range(options.trials)])  # (trials, rates, columns)
         means, errors = numbers.mean(axis=0), numbers.std(axis=0, ddof=1) / np.sqrt(len(numbers))

@@ -21,7 +21,7 @@ from fewlabels.graph import Graph
 from fewlabels.items.digits import digits_items
 
 sys.path.append("tests")
-from web.live import served
+from support.pages import served
 
 STOPWATCH = """
 window.waits = [];

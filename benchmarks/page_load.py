@@ -63,7 +63,7 @@ class Load:
             "image": f"/api/items/{item}/image",
             "recent": "/api/answers?limit=20",
             "predictions": "/api/predictions",
-            "review": f"/api/review?label={rng.randrange(10)}&limit=60",
+            "review": f"/api/review?prediction={rng.randrange(10)}&limit=60",
             "why": f"/api/items/{item}/why",
         }[kind]
         return kind, "GET", path, None

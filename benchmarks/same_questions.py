@@ -11,7 +11,7 @@ import numpy as np
 
 from fewlabels.experiments.datasets import DATASETS
 from fewlabels.field.dense import DenseField
-from fewlabels.kernels import lookahead_cpu
+from fewlabels.kernels.cpu import lookahead
 from fewlabels.risk import two_step_lookahead
 from fewlabels.strategies import lowest, tied
 
@@ -20,12 +20,12 @@ TRIALS, QUESTIONS = 5, 200
 
 @contextmanager
 def float64_only():
-    screen_from = lookahead_cpu.SCREEN_FROM
-    lookahead_cpu.SCREEN_FROM = np.inf
+    screen_from = lookahead.SCREEN_FROM
+    lookahead.SCREEN_FROM = np.inf
     try:
         yield
     finally:
-        lookahead_cpu.SCREEN_FROM = screen_from
+        lookahead.SCREEN_FROM = screen_from
 
 
 def main(trials=TRIALS, questions=QUESTIONS):

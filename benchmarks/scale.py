@@ -22,9 +22,9 @@ import fewlabels as fl
 from fewlabels.experiments.datasets import DATASETS
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
+from fewlabels.learner.settings import resolve_beta
 from fewlabels.marginals import largest
 from fewlabels.risk import expected_error, two_step_lookahead
-from fewlabels.settings import strength
 from fewlabels.strategies import cost_of, lowest, tied
 
 
@@ -38,6 +38,12 @@ def ask(field, rng):
     return lowest(two_step_lookahead(field), field.unlabelled, rng)
 
 
+def pool_of(field):
+    """Questions that were scored on every node; the costs of this state are known already."""
+    screening = field.two_step_costs().screening
+    return screening.pool if screening else field.n_nodes
+
+
 def truth(names, seeds, questions, options):
     print(
         "| graph | n | same | mean loss | worst loss | pool | accuracy sparse | accuracy dense | s a question (CPU) |"
@@ -45,7 +51,7 @@ def truth(names, seeds, questions, options):
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for name in names:
         data = DATASETS[name]() if name in DATASETS else made(name)
-        n, beta = data.graph.n_nodes, strength(data.graph, "auto")
+        n, beta = data.graph.n_nodes, resolve_beta(data.graph, "auto")
         dense_start = DenseField(data.graph, len(data.classes), beta)
         sparse_start = SparseField(data.graph, len(data.classes), beta, **options)
         same, losses, scores, pools, seconds = [], [], [], [], 0.0
@@ -63,7 +69,7 @@ def truth(names, seeds, questions, options):
                 chosen = cost[judge.unlabelled == node][0]
                 same.append(node in tied(cost, judge.unlabelled) or chosen - cost.min() < 1e-7)
                 losses.append((chosen - cost.min()) / max(expected_error(judge) - cost.min(), 1e-12))
-                pools.append(ours.question.pool if ours.question else n)
+                pools.append(pool_of(ours))
                 for field in (ours, judge):
                     field.observe(node, int(data.labels[node]))
                 rival_node = ask(rival, rng)
@@ -208,7 +214,7 @@ def asked(names, seeds, questions, options, out):
     Path(out).mkdir(exist_ok=True)
     for name in names:
         data = made(name)
-        n, beta = data.graph.n_nodes, strength(data.graph, "auto")
+        n, beta = data.graph.n_nodes, resolve_beta(data.graph, "auto")
         start = SparseField(data.graph, len(data.classes), beta, **options)
         orders, pools, seconds = [], [], 0.0
         for seed in range(seeds):
@@ -219,7 +225,7 @@ def asked(names, seeds, questions, options, out):
                 began = time.perf_counter()
                 order.append(ask(field, rng))
                 seconds += time.perf_counter() - began
-                pools.append(field.question.pool)
+                pools.append(pool_of(field))
             orders.append(order)
         print(f"{name}: {start}, pool {np.mean(pools):.0f}, {seconds / seeds / questions:.2f} s a question", flush=True)
         W = sparse.coo_array(sparse.triu(data.graph.weights))
@@ -237,21 +243,21 @@ def growth(kinds, sizes, questions, options):
             data = made(f"{kind}-{n}")
             rng = np.random.default_rng(1)
             wall, cpu = time.perf_counter(), time.process_time()
-            field = SparseField(data.graph, len(data.classes), strength(data.graph, "auto"), **options)
+            field = SparseField(data.graph, len(data.classes), resolve_beta(data.graph, "auto"), **options)
             set_up = time.perf_counter() - wall, time.process_time() - cpu
             node, asked, answered, solved = int(rng.integers(n)), [], [], []
             for _ in range(questions + 1):
                 wall, cpu = time.perf_counter(), time.process_time()
                 field.observe(node, int(data.labels[node]))
                 answered.append((time.perf_counter() - wall, time.process_time() - cpu))
-                wall, cpu, before = time.perf_counter(), time.process_time(), field.panel.solved
+                wall, cpu, before = time.perf_counter(), time.process_time(), field.grounding.cache.solved
                 node = ask(field, rng)
                 asked.append((time.perf_counter() - wall, time.process_time() - cpu))
-                solved.append(field.panel.solved - before)
+                solved.append(field.grounding.cache.solved - before)
             (w, c), (aw, ac) = np.mean(asked[1:], axis=0), np.mean(answered[1:], axis=0)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             print(
-                f"| {kind} | {n:,} | {data.graph.n_edges:,} | {field._solver.name} | "
+                f"| {kind} | {n:,} | {data.graph.n_edges:,} | {field.grounding.solver_name} | "
                 f"{set_up[0]:.1f} ({set_up[1]:.1f}) | {w:.2f} ({c:.2f}) | {aw:.2f} ({ac:.2f}) | "
                 f"{np.mean(solved[1:]):.0f} | {peak:.1f} |",
                 flush=True,
@@ -269,7 +275,7 @@ def curves(kinds, n, seeds, questions, out):
     print("|---" * (len(shown) + 3) + "|", flush=True)
     for axes, kind in zip(np.atleast_1d(figure.subplots(1, len(kinds), sharey=True)), kinds, strict=True):
         data = made(f"{kind}-{n}")
-        start = SparseField(data.graph, len(data.classes), strength(data.graph, "auto"))
+        start = SparseField(data.graph, len(data.classes), resolve_beta(data.graph, "auto"))
         for name in names:
             found, seconds = [], 0.0
             for seed in range(seeds):

@@ -11,12 +11,12 @@ from sklearn.datasets import make_moons
 import fewlabels as fl
 
 
-class MostDoubtful:
+class LeastKnown:
     """The node farthest from all labels, by the variance left there; before the first label, the best-connected one."""
 
     def cost(self, field):
         degree = field.weights.sum(axis=1)[field.unlabelled]
-        return -degree if (field.island >= 0).all() else -field.doubt.clip(max=1e6)
+        return -degree if (field.island >= 0).all() else -field.variance.clip(max=1e6)
 
 
 options = argparse.ArgumentParser(description=__doc__)
@@ -29,7 +29,7 @@ X, truth = make_moons(options.points, noise=0.12, random_state=0)
 graph = fl.Graph.from_features(X, n_neighbors=10)
 
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", sharey=True)
-for axes, strategy, name in ((panels[0], MostDoubtful(), "MostDoubtful"), (panels[1], "tsa", "tsa")):
+for axes, strategy, name in ((panels[0], LeastKnown(), "LeastKnown"), (panels[1], "tsa", "tsa")):
     learner = fl.ActiveLearner(graph, classes=[0, 1], strategy=strategy)
     for _ in range(options.answers):
         node = learner.query()

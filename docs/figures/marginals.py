@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fewlabels import Graph
+from fewlabels.arrays import Floats
 from fewlabels.field import make_field
-from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import exact_marginals, harmonic_marginals, two_step_marginals
 
 PICTURE = Path(__file__).parents[1] / "pictures" / "marginals.png"

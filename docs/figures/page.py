@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from fewlabels.items.digits import digits_items
 
 sys.path.append("tests")
-from web.live import served
+from support.pages import served
 
 OUT = Path("docs/pictures")
 ANSWERS = 30

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fewlabels.arrays import TIE, Floats, Ints
 from fewlabels.field import Field
 from fewlabels.kernels import reference
-from fewlabels.kernels.reference import Floats, Ints, answer, leaning
+from fewlabels.kernels.reference import answer, leaning
 
 if TYPE_CHECKING:
-    from fewlabels.kernels.elimination import Tree
-
-TIE = 1e-9  # values this close are equal but for rounding
+    from fewlabels.kernels.exact.elimination import Tree
 
 
 def two_step_marginals(field: Field) -> Floats:
     """(u, C) TSA marginals: sigmoid(2 h_k / G_kk), normalised (Jun & Nowak 2016, decision value f_k)."""
-    return reference.two_step_marginals(field.h, field.doubt)
+    return reference.two_step_marginals(field.h, field.variance)
 
 
 def harmonic_marginals(field: Field) -> Floats:
@@ -28,7 +27,7 @@ def harmonic_marginals(field: Field) -> Floats:
 
 def exact_marginals(field: Field) -> Floats:
     """(u, C) marginals of the binary Markov random field, one-vs-rest, normalised; for graphs of small treewidth."""
-    from fewlabels.kernels import junction_tree  # loads SciPy
+    from fewlabels.kernels.exact import junction_tree  # loads SciPy
 
     return junction_tree.exact_marginals(*markov_field(field))
 
@@ -39,7 +38,7 @@ def markov_field(field: Field) -> tuple[Tree, Floats]:
     A label turns each of its edges into log odds of 2 beta w at the other end, towards +1 in the column of its class
     and towards -1 in the others; an unsure answer of weight w is such an edge at its own node.
     """
-    from fewlabels.kernels.elimination import junction_tree as tree_of  # loads SciPy
+    from fewlabels.kernels.exact.elimination import junction_tree as tree_of  # loads SciPy
 
     rows = field.weights[field.unlabelled]
     known = np.flatnonzero(field.label >= 0)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fewlabels.arrays import Floats
 from fewlabels.field import Field
-from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import markov_field, two_step_marginals
 
 
@@ -14,18 +14,16 @@ def expected_error(field: Field) -> float:
 
 def two_step_lookahead(field: Field) -> Floats:
     """(u,) R+q: the expected error after asking q, over the answers q may give, by TSA marginals."""
-    cost: Floats = field.kernels.two_step_cost(*field.state, field.n_nodes, **field.hints)
-    return cost
+    return field.two_step_costs().values
 
 
 def harmonic_lookahead(field: Field) -> Floats:
     """(u,) R+q by ZLG marginals."""
-    cost: Floats = field.kernels.harmonic_cost(*field.state, field.n_nodes, **field.hints)
-    return cost
+    return field.harmonic_costs().values
 
 
 def exact_lookahead(field: Field) -> Floats:
     """(u,) R+q by exact marginals of the binary Markov random field; for graphs of small treewidth."""
-    from fewlabels.kernels import junction_tree_cpu  # loads Numba
+    from fewlabels.kernels.exact import junction_tree_cpu  # loads Numba
 
     return junction_tree_cpu.exact_cost(*markov_field(field), field.n_nodes)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from graphs import random_weights
 from sklearn.datasets import make_blobs
+from support.graphs import random_weights
 from threadpoolctl import threadpool_limits
 
 import fewlabels as fl
@@ -127,7 +127,7 @@ def test_a_trial_asks_what_a_learner_with_that_strategy_asks(tmp_path):
 
 
 def _made(name):
-    from fewlabels.adapters.skactiveml_strategies import made, offered
+    from fewlabels.adapters.skactiveml.strategies import made, offered
 
     return made(offered()[name], 3, 0)
 

@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cards import DEVICE, INTERPRETED, coarse
-from graphs import random_weights
+from support.gpus import DEVICE, INTERPRETED, coarse
+from support.graphs import random_weights
 
 import fewlabels as fl
 from fewlabels.errors import SettingError

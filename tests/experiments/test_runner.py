@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from graphs import random_weights
+from support.graphs import random_weights
 from threadpoolctl import threadpool_limits
 
 import fewlabels as fl

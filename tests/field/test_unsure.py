@@ -3,11 +3,13 @@
 import numpy as np
 import oracle
 import pytest
-from graphs import in_pieces, random_labels, random_weights
+from support.fields import COSTS, plain_costs
+from support.graphs import in_pieces, random_labels, random_weights
 
 from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField, diagonal
-from fewlabels.field.sparse.solvers import make_solver
+from fewlabels.field.sparse import SparseField
+from fewlabels.field.sparse.solve import diagonal
+from fewlabels.field.sparse.solve.choose import make_solver
 from fewlabels.graph import Graph
 from fewlabels.kernels import cpu, reference
 from fewlabels.marginals import exact_marginals, two_step_marginals
@@ -50,7 +52,7 @@ def assert_is_its_definition(field, W, labels, close=1e-8):
     np.testing.assert_array_equal(reached, [component[k] in answered for k in u])
     inside = np.ix_(reached, reached)
     truth = np.linalg.inv(L[np.ix_(u, u)])
-    np.testing.assert_allclose(field.doubt[order][reached], np.diag(truth)[reached], rtol=close)
+    np.testing.assert_allclose(field.variance[order][reached], np.diag(truth)[reached], rtol=close)
     if with_answers:
         expected = np.where(reached[:, None], oracle.propagation(L, with_answers, C), 0.0)
         np.testing.assert_allclose(field.h[order], expected, atol=close)
@@ -104,7 +106,7 @@ SOLVED = 1e-6  # what the tolerance of a sparse solver leaves
 
 
 def assert_is_dense(field, W, labels):
-    """By its definition, and in what only the sparse engine keeps: resistances along edges, and costs by its panel."""
+    """By its definition, and in what only the sparse engine keeps: resistances along edges, costs by its cache."""
     assert_is_its_definition(field, W, labels, SOLVED)
     dense = DenseField(Graph(W), field.n_classes, field.beta, reference)
     dense.label[:], dense.attached[:] = field.label, field.attached
@@ -112,14 +114,12 @@ def assert_is_dense(field, W, labels):
     order = np.argsort(dense.unlabelled)
     G = np.zeros((len(W), len(W)))
     G[np.ix_(dense.unlabelled, dense.unlabelled)] = dense.G
-    start, other, ties = field.edges
+    start, other, ties = field.grounding.edges
     here = np.repeat(np.arange(len(W)), np.diff(start))
     np.testing.assert_allclose(ties, G[here, here] + G[other, other] - 2 * G[here, other], atol=SOLVED, rtol=SOLVED)
-    for name in ("two_step_cost", "harmonic_cost", "vopt_cost", "sopt_cost"):
-        arguments = (0, 2) if name in ("vopt_cost", "sopt_cost") else (0, 1, 2)
-        n = () if len(arguments) == 2 else (len(W),)
-        found = getattr(field.kernels, name)(*(field.state[a] for a in arguments), *n)
-        truth = getattr(reference, name)(*(dense.state[a] for a in arguments), *n)[order]
+    for verb in COSTS:
+        found = getattr(field, verb)().values
+        truth = plain_costs(reference, verb, dense)[order]
         if len(found):
             best = np.argmin(found)
             assert found[best] == pytest.approx(truth[best], rel=SOLVED, abs=SOLVED)
@@ -130,11 +130,11 @@ def assert_is_dense(field, W, labels):
     [([1], 2, "superlu"), ([30], 2, "superlu"), ([30], 2, "jacobi")]
     + [([9, 4, 2, 1], 3, solver) for solver in ("superlu", "amg", "plain", "jacobi")],
 )
-def test_sparse_is_the_same_with_every_solver_also_along_edges_and_in_its_panel(sizes, C, solver):
+def test_sparse_is_the_same_with_every_solver_also_along_edges_and_in_its_cache(sizes, C, solver):
     rng = np.random.default_rng(C)
     W = in_pieces(sizes, rng)
     field = SparseField(Graph(W), C, 0.7, solver, pool=4, sample=8)
-    field.probes()
+    field.grounding.probes()
     live(field, W, 20, rng, assert_is_dense)
 
 
@@ -162,8 +162,9 @@ def test_the_sketched_diagonal_knows_of_unsure_answers():
     for node in rng.permutation(n)[:40]:
         field.attached[node, 0] = 3.0
     field.refresh()
-    found, _ = diagonal.sketched(field._system, make_solver(field._system, "jacobi"), graph.components(), False, rng)
-    assert np.sqrt(np.mean((found / field.diagonal - 1) ** 2)) < 0.03
+    system = field.grounding._system
+    found, _ = diagonal.sketched(system, make_solver(system, "jacobi"), graph.components(), False, rng)
+    assert np.sqrt(np.mean((found / field.grounding.diagonal - 1) ** 2)) < 0.03
 
 
 def test_by_hand_two_nodes_and_one_answer_of_weight_two():

@@ -9,9 +9,11 @@ from PIL import Image
 
 from fewlabels.errors import NodeError
 from fewlabels.experiments.datasets import digits
+from fewlabels.field import make_field
 from fewlabels.graph import Graph
 from fewlabels.items.describe import describe
 from fewlabels.items.digits import digits_items
+from fewlabels.machine import memory
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,7 @@ def test_what_the_terminal_says(items):
         f"Neighbours: {items.graph.n_edges:,} ties, {2 * items.graph.n_edges / 1797:.1f} for an item on average",
         "Components: 1, so that every answer reaches every item",
         "Labels: none in the data; 10 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
-        "Memory: 24.6 MiB for the look-ahead, 1.0 GiB free",
+        "Engine: dense, all of G takes 24.6 MiB and 1.0 GiB are free",
     ]
 
 
@@ -69,9 +71,25 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
         "Neighbours: 2 ties, 0.7 for an item on average",
         "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches its own only",
         "Labels: 3 in the data; 2 classes: a (1), b (2)",
-        "Memory: 0.0 MiB free; a dense look-ahead would need 0.0 MiB, so the sparse engine is taken",
+        "Engine: sparse, a dense G needs 288 bytes and 100 bytes are free",
     ]
     assert "no classes yet" in describe(replace(few, known={}, classes=[]), 100)[3]
     many = replace(few, known={}, classes=[f"c{k}" for k in range(20)])
     assert describe(many, 100)[3].endswith("c11 and 8 more")
     assert describe(replace(few, known={}, classes=["a"]), 100)[3] == "Labels: none in the data; 1 class: a"
+
+
+@pytest.mark.parametrize("free", [2**33, 2**30, 400 * 2**20])
+@pytest.mark.parametrize(("n", "degree"), [(100, 2), (7_000, 2), (16_000, 2), (3_000, 400)])
+def test_the_engine_announced_is_the_one_that_is_taken(items, n, degree, free, monkeypatch):
+    taken = []
+    monkeypatch.setattr("fewlabels.field.dense.DenseField", lambda *arguments: taken.append("dense"))
+    monkeypatch.setattr("fewlabels.field.sparse.SparseField", lambda *arguments: taken.append("sparse"))
+    monkeypatch.setattr(memory, "available", lambda: free)
+    around = np.arange(n)
+    ring = Graph.from_edges(
+        np.tile(around, degree // 2), np.concatenate([(around + k) % n for k in range(1, degree // 2 + 1)])
+    )
+    announced = describe(replace(items, graph=ring, names=range(n)))[-1]
+    make_field(ring, 2, 1.0)
+    assert announced.startswith(f"Engine: {taken[0]},")

@@ -2,19 +2,22 @@
 
 import numpy as np
 import pytest
-from graphs import in_pieces, random_labels, random_weights
+from support.fields import pieces
+from support.graphs import in_pieces, random_labels, random_weights
 
+from fewlabels.arrays import TIE
 from fewlabels.field.dense import DenseField
 from fewlabels.graph import Graph
-from fewlabels.kernels import cpu, exponential_cpu, lookahead_cpu, reference
-from fewlabels.strategies import TIE, tied
+from fewlabels.kernels import cpu, reference
+from fewlabels.kernels.cpu import exponential, lookahead
+from fewlabels.strategies import tied
 
 ROUNDING = 1e-12
 SIZES = [(1, 2), (2, 3), (3, 2), (63, 2), (130, 3), (257, 7)]
 
 
-def state(n, C, how_many, beta=1.0, pieces=None, *, rng):
-    W = random_weights(n, rng, density=min(1, 4 / n)) if pieces is None else in_pieces(pieces, rng)
+def state(n, C, how_many, beta=1.0, parts=None, *, rng):
+    W = random_weights(n, rng, density=min(1, 4 / n)) if parts is None else in_pieces(parts, rng)
     field = DenseField(Graph(W), C, beta)
     for node, c in random_labels(n, how_many, C, rng).items():
         field.observe(node, c)
@@ -42,20 +45,20 @@ def test_lookahead_equals_its_twin(field):
     for name in ("two_step_cost", "harmonic_cost"):
         expected = getattr(reference, name)(*arguments)
         np.testing.assert_allclose(getattr(cpu, name)(*arguments), expected, atol=ROUNDING)
-        np.testing.assert_allclose(getattr(cpu, name)(*arguments, piece=field.hints["piece"]), expected, atol=ROUNDING)
+        np.testing.assert_allclose(getattr(cpu, name)(*arguments, piece=pieces(field)), expected, atol=ROUNDING)
 
 
 @pytest.fixture
 def screened(monkeypatch):
     """Every look-ahead starts with the float32 pass, however small or steep the graph."""
-    monkeypatch.setattr(lookahead_cpu, "SCREEN_FROM", 0)
-    monkeypatch.setattr(lookahead_cpu, "SCREEN_UP_TO", np.inf)
+    monkeypatch.setattr(lookahead, "SCREEN_FROM", 0)
+    monkeypatch.setattr(lookahead, "SCREEN_UP_TO", np.inf)
 
 
 def test_the_float32_pass_errs_less_than_its_bound(field, monkeypatch, screened):
     seen = []
     monkeypatch.setattr(
-        lookahead_cpu, "perhaps_lowest", lambda cost, error, asked: seen.append((cost.copy(), error)) or asked[:0]
+        lookahead, "perhaps_lowest", lambda cost, error, asked: seen.append((cost.copy(), error)) or asked[:0]
     )
     arguments = field.G, field.h, field.island, field.n_nodes
     rough = cpu.two_step_cost(*arguments)
@@ -71,7 +74,7 @@ def test_what_is_asked_is_decided_in_float64(field, screened):
     for skipped in (np.zeros(len(exact), dtype=bool), exact <= np.median(exact) + TIE):
         if skipped.all():
             continue
-        cost = cpu.two_step_cost(*arguments, piece=field.hints["piece"], skipped=skipped)
+        cost = cpu.two_step_cost(*arguments, piece=pieces(field), skipped=skipped)
         ties = tied(exact[~skipped], everyone[~skipped])
         np.testing.assert_array_equal(tied(cost[~skipped], everyone[~skipped]), ties)
         np.testing.assert_allclose(cost[ties], exact[ties], atol=ROUNDING)
@@ -82,7 +85,7 @@ def test_the_same_five_questions_on_the_papers_graphs(published):
     for node in (7, 70, 700, 1001, 1313):
         field.observe(node, int(published.labels[node]))
         arguments = field.G, field.h, field.island, field.n_nodes
-        cost = cpu.two_step_cost(*arguments, piece=field.hints["piece"])
+        cost = cpu.two_step_cost(*arguments, piece=pieces(field))
         exact = float64_cost(*arguments)
         np.testing.assert_allclose(cost, exact, atol=1e-6)
         np.testing.assert_array_equal(tied(cost, field.unlabelled), tied(exact, field.unlabelled))
@@ -90,7 +93,7 @@ def test_the_same_five_questions_on_the_papers_graphs(published):
 
 def float64_cost(*arguments):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookahead_cpu, "SCREEN_FROM", np.inf)
+        patch.setattr(lookahead, "SCREEN_FROM", np.inf)
         return cpu.two_step_cost(*arguments)
 
 
@@ -197,5 +200,5 @@ def test_bordering_and_its_twin_give_the_inverse():
 @pytest.mark.parametrize(("number", "reach", "tolerance"), [(np.float64, 900, 4e-16), (np.float32, 119, 3e-7)])
 def test_the_kernels_exponential_is_right_to_a_rounding_or_two(number, reach, tolerance):
     x = np.concatenate([np.linspace(-reach, reach, 20001), np.linspace(-1e-3, 1e-3, 101)]).astype(number)
-    ours = np.array([exponential_cpu.exp2(value) for value in x])
+    ours = np.array([exponential.exp2(value) for value in x])
     np.testing.assert_allclose(ours, np.exp2(x.astype(float)), rtol=tolerance)

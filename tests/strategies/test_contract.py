@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from graphs import in_pieces, random_labels
+from support.graphs import in_pieces, random_labels
 
 import fewlabels as fl
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
 from fewlabels.kernels import cpu, reference
-from fewlabels.strategies import make_strategy
+from fewlabels.strategies import cost_of, make_strategy
 
 SIZES = [10, 5, 2, 1]
 N = sum(SIZES)
@@ -24,7 +24,7 @@ def field_of(W, labels, C, kernels=cpu):
 def by_node(strategy, field):
     """(n,) costs at their node numbers, NaN where labelled."""
     cost = np.full(field.n_nodes, np.nan)
-    cost[field.unlabelled] = make_strategy(strategy).cost(field)
+    cost[field.unlabelled] = cost_of(make_strategy(strategy), field).values
     return cost
 
 
@@ -38,7 +38,7 @@ def case(request):
 class TestEveryStrategy:
     def test_gives_one_finite_cost_to_every_unlabelled_node(self, strategy, case):
         W, labels, _ = case
-        cost = make_strategy(strategy).cost(field_of(W, labels, 3))
+        cost = cost_of(make_strategy(strategy), field_of(W, labels, 3)).values
         assert cost.shape == (N - len(labels),)
         assert np.isfinite(cost).all()
 
@@ -76,8 +76,8 @@ class TestEveryStrategy:
         W, labels, _ = case
         field = SparseField(fl.Graph(W), 3, 0.8)
         field.observe_all(labels)
-        before = [field.h, field.island, field.doubt]
+        before = [field.h, field.island, field.variance]
         cost = by_node(strategy, field)
         np.testing.assert_allclose(cost, by_node(strategy, field_of(W, labels, 3)), rtol=1e-9, atol=1e-9)
-        for a, b in zip(before, [field.h, field.island, field.doubt], strict=True):
+        for a, b in zip(before, [field.h, field.island, field.variance], strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12)

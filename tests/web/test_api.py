@@ -2,21 +2,19 @@
 
 import csv
 import io
-import itertools
 import json
 import socket
 import sqlite3
 from contextlib import closing
 
 import pytest
-from piles import words
-from web.live import served
+from support.items import words
+from support.keys import fresh_key
+from support.pages import served
 
 from fewlabels.errors import SettingError
 from fewlabels.web import present
 from fewlabels.web.serve import find_place
-
-keys = (f"key-{k:08d}" for k in itertools.count())
 
 
 @pytest.fixture
@@ -27,7 +25,7 @@ def page(tmp_path):
 
 def post(client, path, status=200, **body):
     if path not in ("question",):
-        body.setdefault("key", next(keys))
+        body.setdefault("key", fresh_key())
     reply = client.post(f"/api/{path}", json={"who": "ann", **body})
     assert reply.status_code == status, reply.text
     return reply.json()
@@ -44,12 +42,12 @@ def test_a_question_an_answer_and_the_next_question(page):
     asked = post(client, "question")
     item = asked["question"]["item"]
     assert item["text"] == f"text of word {item['id']}"
-    assert (item["label"], item["guess"], asked["question"]["chances"]) == (None, None, [])
+    assert (item["label"], item["prediction"], asked["question"]["chances"]) == (None, None, [])
     kept = post(client, "answers", item=item["id"], label="cat")
     assert kept["standing"]["labelled"] == 1
     assert kept["question"]["item"]["id"] != item["id"]
-    assert [guess["label"] for guess in kept["question"]["chances"]] == ["cat", "dog"]
-    assert kept["question"]["item"]["guess"]["label"] == "cat"
+    assert [one["name"] for one in kept["question"]["chances"]] == ["cat", "dog"]
+    assert kept["question"]["item"]["prediction"] == "cat"
     assert [e.label for e in session._store.events() if e.do == "answer"] == ["cat"]
 
 
@@ -94,19 +92,19 @@ def test_the_map_and_the_predictions_have_one_entry_for_every_item(page):
     found = get(client, "predictions")
     assert (found["predicted"], found["labelled"]) == ([1] * 40, [7])
     assert found["chance"][7] == 100
-    assert found["version"] == session.view.version
+    assert found["version"] == session.snapshot().predictions.version
 
 
 def test_review_lists_the_most_doubtful_first_and_pages(page):
     session, client = page
     post(client, "accept", answers=[{"item": 0, "label": "cat"}, {"item": 20, "label": "dog"}])
-    found = get(client, "review", label="cat", limit=200)
-    chances = [item["guess"]["chance"] for item in found["items"]]
+    found = get(client, "review", prediction="cat", limit=200)
+    chances = [item["chance"] for item in found["items"]]
     assert chances == sorted(chances)
-    assert found["total"] == len(chances) == session.standing().counts[0] - 1
-    second = get(client, "review", label="cat", offset=2, limit=3)
+    assert found["total"] == len(chances) == session.snapshot().standing.counts[0] - 1
+    second = get(client, "review", prediction="cat", offset=2, limit=3)
     assert second["items"] == found["items"][2:5]
-    get(client, "review", 422, label="cow")
+    get(client, "review", 422, prediction="cow")
 
 
 def test_recent_answers_can_be_changed_and_taken_back_one_by_one(page):
@@ -184,9 +182,9 @@ def test_a_full_disk_is_told_and_the_same_request_works_once_there_is_room(page)
             break
     assert reply.status_code == 507
     assert "is full. Make room and try again." in reply.json()["detail"]
-    before = session.standing()
+    before = session.snapshot().standing
     db.execute("PRAGMA max_page_count = 100000")
-    assert session.standing() == before
+    assert session.snapshot().standing == before
     assert client.post("/api/accept", json=body).status_code == 200
 
 
@@ -217,9 +215,9 @@ def test_a_locked_file_is_told_and_the_same_request_works_once_it_is_free(page):
         reply = client.post("/api/answers", json=body)
         assert reply.status_code == 503
         assert "another program has locked" in reply.json()["detail"]
-    assert session.label(3) is None
+    assert session.snapshot().label(3) is None
     assert client.post("/api/answers", json=body).status_code == 200
-    assert session.label(3) == "dog"
+    assert session.snapshot().label(3) == "dog"
 
 
 def test_beyond_nine_classes_keys_are_letters_that_mean_nothing_else_and_then_there_are_none():

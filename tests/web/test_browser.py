@@ -7,12 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from piles import words
 from sklearn.datasets import load_digits
-from web.live import served
+from support.items import words
+from support.pages import served
 
 from fewlabels.items.digits import digits_items
-from fewlabels.store import StoreFullError
+from fewlabels.session.store import StoreFullError
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: make install")
 expect = playwright.expect
@@ -89,7 +89,7 @@ def label_digits(page, how_many):
 
 
 def labels(session):
-    return {k: session.label(k) for k in session.labelled()}
+    return {k: session.snapshot().label(k) for k in session.snapshot().labelled()}
 
 
 def test_ten_digits_by_keyboard_are_there_after_a_reload(digits, tmp_path, visit):
@@ -124,17 +124,17 @@ def test_undo_skip_unsure_enter_and_a_new_class_each_with_one_key(digits, tmp_pa
         press(page, "Space")
         unsure = item(page)
         press(page, "u")
-        assert session.aside() == ([unsure], [skipped])
+        assert session.snapshot().aside() == ([unsure], [skipped])
         suggested = page.get_by_test_id("suggestion").inner_text()
         accepted = item(page)
         press(page, "Enter")
-        assert session.label(accepted) in suggested
+        assert session.snapshot().label(accepted) in suggested
         named = item(page)
         page.keyboard.press("n")
         page.keyboard.type("smudge")
         page.keyboard.press("Enter")
         item(page, other_than=named)
-        assert session.label(named) == "smudge"
+        assert session.snapshot().label(named) == "smudge"
         expect(page.locator("[data-test=class-button][data-label=smudge]")).to_be_visible()
 
 
@@ -143,11 +143,11 @@ def test_an_answer_is_changed_and_taken_back_among_the_last(digits, tmp_path, vi
         page = visit(client)
         *_, last = label_digits(page, 3)
         reading = item(page)
-        wrong = "4" if session.label(last) != "4" else "7"
+        wrong = "4" if session.snapshot().label(last) != "4" else "7"
         page.get_by_test_id("recent").first.get_by_role("button").click()
         page.locator(f"[data-test=picker-class][data-label='{wrong}']").click()
         expect(page.get_by_test_id("recent").first).to_contain_text(wrong)
-        assert session.label(last) == wrong
+        assert session.snapshot().label(last) == wrong
         assert item(page) == reading
         page.get_by_test_id("recent").nth(2).get_by_role("button").click()
         page.get_by_test_id("picker-extra").click()
@@ -166,7 +166,7 @@ def test_two_people_at_once_are_never_asked_the_same(digits, tmp_path, visit):
             assert item(pages["Ann"]) != item(pages["Bob"])
             for page in pages.values():
                 press(page, str(TRUTH[item(page)]))
-        assert session.standing().people == {"Ann": 6, "Bob": 6}
+        assert session.snapshot().standing.people == {"Ann": 6, "Bob": 6}
         conflict = item(pages["Bob"])
         for who, answer in (("Ann", "1"), ("Bob", "7")):
             session.answer(who, conflict, answer, f"conflict-{who}")
@@ -175,7 +175,7 @@ def test_two_people_at_once_are_never_asked_the_same(digits, tmp_path, visit):
         page.screenshot(path=SHOTS / "disagreement.png")
         page.locator("[data-test=decide][data-label='7']").click()
         expect(page.get_by_test_id("disagreement")).to_have_class("card quarrel settled")
-        assert session.label(conflict) == "7"
+        assert session.snapshot().label(conflict) == "7"
 
 
 def test_without_the_token_there_is_a_form_for_it(tmp_path, visit):
@@ -233,7 +233,7 @@ def test_a_click_on_the_map_asks_about_that_item(tmp_path, visit):
                 break
         assert item(page) != asked
         assert box["width"] > 200
-        assert session._desk.leases.item_of("me") == item(page)
+        assert session._assignments._leases.item_of("me") == item(page)
 
 
 def test_in_review_a_wrong_one_is_relabelled_and_the_rest_accepted_at_once(digits, tmp_path, visit):
@@ -246,7 +246,7 @@ def test_in_review_a_wrong_one_is_relabelled_and_the_rest_accepted_at_once(digit
         page.get_by_test_id("review-relabel").first.click()
         page.locator("[data-test=picker-class][data-label='9']").click()
         expect(page.locator(f"[data-test=review-item][data-item='{doubtful}']")).to_have_count(0)
-        assert session.label(doubtful) == "9"
+        assert session.snapshot().label(doubtful) == "9"
         before = len(labels(session))
         page.get_by_test_id("review-select-all").click()
         page.screenshot(path=SHOTS / "review.png")
@@ -275,7 +275,7 @@ def test_when_the_disk_is_full_the_answer_stays_on_screen_until_there_is_room(tm
         page.get_by_test_id("retry").click()
         item(page, other_than=asked)
         expect(page.get_by_test_id("banner")).to_be_hidden()
-        assert session.recent(1)[0].item == asked
+        assert session.snapshot().recent(1)[0].item == asked
 
 
 def test_begun_without_classes_the_first_is_named_on_the_item(tmp_path, visit):
@@ -287,10 +287,10 @@ def test_begun_without_classes_the_first_is_named_on_the_item(tmp_path, visit):
             page.keyboard.type(name)
             page.keyboard.press("Enter")
             item(page, other_than=asked)
-            assert session.label(asked) == name
+            assert session.snapshot().label(asked) == name
         asked = item(page)
         press(page, "2")
-        assert session.label(asked) == "plant"
+        assert session.snapshot().label(asked) == "plant"
 
 
 def test_hostile_texts_are_shown_as_they_are(tmp_path, visit):

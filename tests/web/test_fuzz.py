@@ -10,7 +10,8 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
-from serving import page_of, small_items
+from support.items import notes
+from support.pages import page_of
 
 from fewlabels.session import Session
 from fewlabels.web.guard import Rules
@@ -24,7 +25,7 @@ STATE = ["/api/standing", "/api/predictions", "/api/answers?limit=200", "/api/as
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
-    items = small_items(20)
+    items = notes(20)
     items = replace(items, title=SCRIPT, names=[*ODD, *items.names[4:]], texts=[*ODD, *items.texts[4:]])
     opened = Session(items, tmp_path_factory.mktemp("fuzz") / "store.sqlite")
     opened.add_class("ann", SCRIPT, "key-script")
@@ -169,9 +170,9 @@ def test_a_form_of_another_page_cannot_answer(port, kind):
         (422, "/api/items/" + "9" * 5000),
         (422, "/api/items/1e3"),
         (422, "/api/review"),
-        (422, "/api/review?label=%ED%A0%80"),
-        (422, "/api/review?label=cat&offset=-1"),
-        (422, "/api/review?label=cat&limit=99999999999999999999999"),
+        (422, "/api/review?prediction=%ED%A0%80"),
+        (422, "/api/review?prediction=cat&offset=-1"),
+        (422, "/api/review?prediction=cat&limit=99999999999999999999999"),
         (422, "/api/answers?limit=0"),
     ],
 )
@@ -248,7 +249,7 @@ def test_a_crash_is_answered_in_a_sentence(session, monkeypatch):
         raise RuntimeError("secret")
 
     with page_of(session) as port:
-        monkeypatch.setattr(session, "rows", crash)
+        monkeypatch.setattr(session, "snapshot", crash)
         status, _, body = send(port, "GET", "/api/export.jsonl")
     assert status == 500
     assert b"secret" not in body

@@ -13,11 +13,12 @@ from itertools import groupby
 
 import numba
 import pytest
-from serving import CLASSES, Servers, small_items
+from support.items import CLASSES, notes
+from support.pages import Servers
 from threadpoolctl import threadpool_limits
 
 from fewlabels.session import Session
-from fewlabels.store import Event
+from fewlabels.session.store import Event
 from fewlabels.web import present
 
 KILLS, CLIENTS, MOST_CLASSES = 100, 4, 9
@@ -152,18 +153,18 @@ def replayed_state(items, store):
     """The same of a session that reads the store afresh."""
     session = Session(items, store, overlap=2)
     try:
-        unsure, skipped = ([plain(present.item(session, k, brief=True)) for k in found] for found in session.aside())
+        shot = session.snapshot()
+        rows = list(shot.rows())
+        unsure, skipped = ([plain(present.item(shot, k, brief=True)) for k in found] for found in shot.aside())
         return {
-            "standing": plain(present.standing(session.standing())),
-            "predictions": plain(present.predictions(session)),
-            "answers?limit=200": {"answers": [plain(present.answer(session, e)) for e in session.recent(200)]},
+            "standing": plain(present.standing(shot.standing)),
+            "predictions": plain(present.predictions(shot)),
+            "answers?limit=200": {"answers": [plain(present.answer(shot, e)) for e in shot.recent(200)]},
             "aside": {"unsure": unsure, "skipped": skipped},
-            "disagreements": {
-                "items": [plain(present.disagreement(session, *found)) for found in session.disagreements()]
-            },
-            "classes": [plain(c) for c in present.classes(session.classes)],
-            "csv": [{k: "" if v is None else str(v) for k, v in row.items()} for row in session.rows()],
-            "jsonl": session.rows(),
+            "disagreements": {"items": [plain(present.disagreement(shot, *found)) for found in shot.disagreements()]},
+            "classes": [plain(c) for c in present.classes(shot.classes)],
+            "csv": [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows],
+            "jsonl": rows,
         }
     finally:
         session.close()
@@ -192,7 +193,7 @@ def one_thread():
 
 
 def test_100_kills_lose_no_confirmed_answer_and_start_again_in_the_same_state(tmp_path, one_thread):
-    rng, store, items = random.Random(SEED), tmp_path / "notes.sqlite", small_items()
+    rng, store, items = random.Random(SEED), tmp_path / "notes.sqlite", notes()
     before = None  # a copy of the store as the last server left it
     servers = Servers(store)
     clients = [Client(name, servers.port, f"{SEED}-{name}") for name in ("ann", "bob", "cy", "dee")[:CLIENTS]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from fewlabels.arrays import Floats
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats
 
 DIMENSIONS = 16
 SMALL = 500  # nodes: up to here all eigenvectors are computed, which is quick

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fewlabels.arrays import Floats
 from fewlabels.errors import SettingError, nearest
 from fewlabels.field import Field
-from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import harmonic_marginals
 
 ACQUISITIONS = ("unc_sampling", "var_opt", "sigma_opt", "model_change", "model_change_var_opt")

@@ -7,9 +7,9 @@ from typing import Any
 from fewlabels.adapters.coordinates import spectral_coordinates
 from fewlabels.adapters.graphlearning import FromGraphLearning
 from fewlabels.adapters.graphlearning import named as acquisition_named
+from fewlabels.arrays import Floats
 from fewlabels.errors import SettingError, nearest
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats
 from fewlabels.strategies import Strategy, make_strategy
 
 PACKAGES = ("skactiveml", "graphlearning")
@@ -22,7 +22,7 @@ def check_name(name: str, n_classes: int | None = None) -> None:
     if not colon:
         make_strategy(name)
     elif package == "skactiveml":
-        from fewlabels.adapters.skactiveml_strategies import BINARY
+        from fewlabels.adapters.skactiveml.strategies import BINARY
 
         _skactiveml(own)
         if own in BINARY and n_classes not in (None, 2):
@@ -44,7 +44,7 @@ def strategy_named(name: str, graph: Graph, features: Floats | None, n_classes: 
     check_name(name, n_classes)
     package, _, own = name.partition(":")
     if package == "skactiveml":
-        from fewlabels.adapters.skactiveml_strategies import FromSkactiveml, made
+        from fewlabels.adapters.skactiveml.strategies import FromSkactiveml, made
 
         X = spectral_coordinates(graph) if features is None else features
         return FromSkactiveml(made(_skactiveml(own), n_classes, seed % SEEDS), X)
@@ -55,7 +55,7 @@ def strategy_named(name: str, graph: Graph, features: Floats | None, n_classes: 
 
 def _skactiveml(own: str) -> Any:
     try:
-        from fewlabels.adapters.skactiveml_strategies import offered
+        from fewlabels.adapters.skactiveml.strategies import offered
 
         known = offered()
     except ImportError as error:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fewlabels.cli.common import Seed, StrategyName, console, listed
-from fewlabels.cli.given import Choices, Config, Given, take_annotations
+from fewlabels.cli.inputs import Choices, Config, Inputs, take_annotations
+from fewlabels.cli.options import TARGET, Seed, StrategyName, comma_separated, console, passive_threads
 from fewlabels.errors import FileError
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -59,29 +58,29 @@ def backend(
 
     Example, images at addresses: **fewlabels label-studio backend tasks.json --features images.npy**
     """
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before Numba loads, as for the page
-    from fewlabels.adapters.labelstudio import Inbox
+    passive_threads()
     from fewlabels.items.describe import describe
+    from fewlabels.labelstudio import Inbox
+    from fewlabels.labelstudio.backend import USER, backend_rules, make_backend
     from fewlabels.session import Session, check_settings
-    from fewlabels.web.backend import USER, backend_rules, make_backend
     from fewlabels.web.serve import find_place, run
 
-    check_settings(strategy, 0.05, 1)
-    given = Given(tasks, text, image, features, classes=listed(classes) or (), neighbors=neighbors)
-    found = given.tasks(config, choices)
+    check_settings(strategy, TARGET, 1)
+    inputs = Inputs(tasks, text, image, features, classes=comma_separated(classes) or (), neighbors=neighbors)
+    found = inputs.tasks(config, choices)
     if found is None:
         raise FileError(f"{tasks} does not end in .json: export the project's tasks from Label Studio as JSON.")
     place = find_place(host, port, token)
     with place.socket:
         with console.status("Reading") as status:
-            items = given.reader(found)(tell=status.update)
+            items = inputs.reader(found)(tell=status.update)
         for line in describe(items):
             console.print(line)
         with console.status(f"Getting ready for {len(items.names):,} tasks") as status:
-            session = Session(items, given.store(store), strategy=strategy, seed=seed, tell=status.update)
+            session = Session(items, inputs.store(store), strategy=strategy, seed=seed, tell=status.update)
             inbox = Inbox(session, found.tasks)
             inbox.take_all()
-        console.print(f"Answers: {session.standing().labelled:,} so far, kept in {session.path}")
+        console.print(f"Answers: {session.snapshot().standing.labelled:,} so far, kept in {session.path}")
         if place.token:
             console.print(f"Basic authentication: user {USER}, password {place.token}")
             shown = base64.b64encode(f"{USER}:{place.token}".encode()).decode()
@@ -122,24 +121,25 @@ def export(
     Answers are annotations, skips are cancelled ones, and the rest have predictions. Stop the page or the backend
     first: only one program at a time has the answers open.
     """
-    from fewlabels.adapters.labelstudio import export_tasks, write_config
-    from fewlabels.adapters.labelstudio.export import control_for
+    from fewlabels.files.atomic import atomic_file
+    from fewlabels.labelstudio import export_tasks, write_config
+    from fewlabels.labelstudio.export import control_for
     from fewlabels.session import Session
-    from fewlabels.whole_file import whole_file
 
-    given = Given(data, text, image, features, edges, label_column, name_column, listed(classes) or (), neighbors)
-    path = given.store(store)
+    named = comma_separated(classes) or ()
+    inputs = Inputs(data, text, image, features, edges, label_column, name_column, named, neighbors)
+    path = inputs.store(store)
     if not path.is_file():
         raise FileError(f"there are no answers in {path}: label first, or name the file with --store.")
-    found = given.tasks(config, choices)
+    found = inputs.tasks(config, choices)
     with console.status("Reading") as status:
-        items = given.reader(found)(tell=status.update)
+        items = inputs.reader(found)(tell=status.update)
         session = Session(items, path, strategy=strategy, seed=seed, tell=status.update)
         take_annotations(found)(session)
     control = (found.control if found else None) or control_for(items, session.classes)
     exported = export_tasks(session, control, found.tasks if found else None)
     session.close()
-    with whole_file(out) as draft:
+    with atomic_file(out) as draft:
         draft.write_text(json.dumps(exported, ensure_ascii=False, indent=1), encoding="utf-8")
     answered = sum(bool(task["annotations"]) for task in exported)
     console.print(f"{len(exported):,} tasks, {answered:,} of them annotated: {out}")

@@ -10,7 +10,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from fewlabels.cli.common import MENU, Seed, console, listed, number, one_more, some_strategies
+from fewlabels.cli.options import MENU, Seed, comma_separated, console, number, one_more, some_strategies
 from fewlabels.errors import SettingError, nearest
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ REPRODUCED = (
 
 
 def some_cases(incomplete: str) -> list[str]:
-    from fewlabels.benchmarks.cases import CASES
+    from fewlabels.experiments.bench.cases import CASES
 
     return one_more(incomplete, CASES)
 
@@ -71,7 +71,7 @@ def reproduce(
         raise SettingError(
             f"{what!r} cannot be reproduced: choose one of {', '.join(REPRODUCED)}.{nearest(what, REPRODUCED)}"
         )
-    chosen = listed(strategies)
+    chosen = comma_separated(strategies)
     plans = [paper.plan(name, trials, labels, chosen, seed) for name in names]
     if what == "all":
         _figure_1()
@@ -150,7 +150,7 @@ def compare(
     from fewlabels.experiments.trials import Always
     from fewlabels.experiments.user_data import read_dataset
 
-    chosen = listed(strategies) or ()
+    chosen = comma_separated(strategies) or ()
     for name in chosen:
         check_name(name)
     dataset = read_dataset(data, labels, label_column, neighbors)
@@ -182,12 +182,12 @@ def bench(
 
     Example: **fewlabels bench --cases tsa-round,set-up**
     """
-    from fewlabels.benchmarks import cases as menu
-    from fewlabels.benchmarks.run import run_cases, write
+    from fewlabels.experiments.bench import cases as menu
+    from fewlabels.experiments.bench.run import run_cases, write
 
     table = Table("case", "ms", "rival", "rival's ms", "ratio", "no less than")
     timings = []
-    names = listed(cases) or tuple(menu.CASES)
+    names = comma_separated(cases) or tuple(menu.CASES)
     with console.status("Checking and timing") as status:
         for name, found in zip(names, run_cases(names), strict=True):
             status.update(f"Checked and timed {name}")

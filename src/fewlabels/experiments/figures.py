@@ -10,7 +10,7 @@ from fewlabels.experiments.curves import curve
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.experiments.paper import published
 from fewlabels.experiments.trials import Row
-from fewlabels.whole_file import whole_file
+from fewlabels.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def new_figure(width: float, height: float) -> Figure:
 def save(figure: Figure, *paths: str | os.PathLike[str]) -> None:
     """Save under every path, in the format of its ending, each whole or not at all."""
     for path in paths:
-        with whole_file(path) as draft:
+        with atomic_file(path) as draft:
             figure.savefig(draft, dpi=110, metadata={"Date": None} if str(path).endswith(".svg") else None)
 
 

@@ -9,14 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fewlabels.arrays import TIE, Floats, Ints
 from fewlabels.errors import SettingError
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.experiments.trials import Draw, Row
 from fewlabels.field.gpu import GpuField, free_memory
-from fewlabels.kernels import gpu as kernels
-from fewlabels.kernels.reference import Floats, Ints
-from fewlabels.marginals import TIE
-from fewlabels.settings import strength
+from fewlabels.kernels.gpu import launch as kernels
+from fewlabels.learner.settings import resolve_beta
 from fewlabels.strategies import lowest
 
 
@@ -127,7 +126,7 @@ def run_trials(
     graph, classes = starts[0][0].graph, starts[0][0].classes
     if graph.components().max() > 0:
         raise SettingError(f"{graph} is not in one piece: a batch on the card needs that. Use engine 'dense'.")
-    base = GpuField(graph, len(classes), strength(graph, beta), dtype, device)
+    base = GpuField(graph, len(classes), resolve_beta(graph, beta), dtype, device)
     matrix = dtype.itemsize * graph.n_nodes * kernels.padded(graph.n_nodes)
     together = int(max(1, free_memory(base.device) // (2 * matrix)))
     rows = []

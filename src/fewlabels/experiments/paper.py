@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fewlabels.arrays import Floats
 from fewlabels.experiments.curves import by_trial, curve, paired
 from fewlabels.experiments.datasets import DATASETS, chain, jittered_box
 from fewlabels.experiments.runner import Plan
 from fewlabels.experiments.trials import Always, Draw
-from fewlabels.kernels.reference import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

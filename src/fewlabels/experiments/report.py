@@ -14,7 +14,7 @@ from fewlabels.experiments.curves import by_trial, curve, interval, paired
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.experiments.figures import draw_box, draw_curves, draw_figure_2
 from fewlabels.experiments.results import provenance
-from fewlabels.whole_file import whole_file
+from fewlabels.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ def advice(rows: pd.DataFrame) -> str:
 
 
 def write(path: str | os.PathLike[str], page: str) -> None:
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         draft.write_text(page, encoding="utf-8")
 
 

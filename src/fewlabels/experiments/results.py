@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from fewlabels import __version__
 from fewlabels.errors import FileError
 from fewlabels.experiments.trials import Row
-from fewlabels.whole_file import whole_file
+from fewlabels.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,11 +104,11 @@ class Results:
 
     def _write(self) -> None:
         lines = [line for key in sorted(self._trials) for line in self._trials[key]]
-        with whole_file(self.csv) as draft:
+        with atomic_file(self.csv) as draft:
             draft.write_text(_as_text([COLUMNS, *lines]), encoding="utf-8")
 
     def _note(self, content: dict[str, Any]) -> None:
-        with whole_file(self.json) as draft:
+        with atomic_file(self.json) as draft:
             draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -15,7 +15,7 @@ from fewlabels.errors import SettingError
 from fewlabels.experiments.results import Results
 from fewlabels.experiments.trials import Draw, Row, run_trial
 from fewlabels.field import Field, make_field
-from fewlabels.settings import strength
+from fewlabels.learner.settings import resolve_beta
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ def run(
         todo = [task for task in wanted if task not in results.done]
         if todo:
             with _one_way():
-                field = make_field(example.graph, len(example.classes), strength(example.graph, plan.beta))
+                field = make_field(example.graph, len(example.classes), resolve_beta(example.graph, plan.beta))
             for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, field, jobs, cluster):
                 results.append(strategy, trial, rows)
                 on_trial(strategy)

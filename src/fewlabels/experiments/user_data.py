@@ -9,8 +9,10 @@ import numpy as np
 
 from fewlabels.errors import FileError
 from fewlabels.experiments.datasets import Dataset
+from fewlabels.files.features import read_features
+from fewlabels.files.labels import read_labels
 from fewlabels.graph import Graph
-from fewlabels.tables import read_edges, read_features, read_labels
+from fewlabels.graph.read import read_edges
 
 
 def read_dataset(
@@ -21,7 +23,7 @@ def read_dataset(
     X = None
     if labels is not None:
         graph = read_edges(path)
-        found = read_labels(labels, graph)
+        found = read_labels(labels, graph.names)
         text = [found.get(node, "") for node in graph.names]
     else:
         X, text = read_features(path, label_column)

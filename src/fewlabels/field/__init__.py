@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from fewlabels import memory
+from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.errors import SettingError, nearest
-from fewlabels.kernels.reference import Flags, Floats, Ints
+from fewlabels.field.costs import Costs, Screening
+from fewlabels.machine import memory
+from fewlabels.machine.progress import say
 
 if TYPE_CHECKING:
     from scipy import sparse
 
     from fewlabels.graph import Graph
+
+__all__ = ["ENGINES", "Costs", "Engine", "Field", "Screening", "choose_engine", "make_field"]
 
 ENGINES = ("auto", "dense", "gpu", "sparse")
 DENSE_UP_TO = 15_000  # nodes: beyond it scoring every pair takes longer than a person likes to wait
@@ -26,7 +29,6 @@ class Field(Protocol):
     n_nodes: int
     n_classes: int
     beta: float
-    kernels: Any
     weights: sparse.csr_array  # (n, n) beta W
     label: Ints  # (n,) class number of every node, -1 where not known
     attached: Floats  # (n, C) weight of each node's unsure answers, by the class they name
@@ -37,10 +39,6 @@ class Field(Protocol):
         """(u,) node numbers, in the order of every array below."""
 
     @property
-    def G(self) -> Floats:
-        """(u, u) Green's function inv(L_uu); in a component without a label its finite part, the pseudo-inverse."""
-
-    @property
     def h(self) -> Floats:
         """(u, C) label propagation, one one-vs-rest column in [-1, 1] per class; 0 where no label reaches."""
 
@@ -49,16 +47,30 @@ class Field(Protocol):
         """(u,) -1 where a label reaches the node, else the number of its component."""
 
     @property
-    def doubt(self) -> Floats:
+    def variance(self) -> Floats:
         """(u,) G_kk, infinite where no label reaches."""
 
     @property
-    def state(self) -> tuple[Any, Any, Ints]:
-        """G, h and island where the engine's kernels want them: here, or on the card."""
+    def G(self) -> Floats:
+        """(u, u) Green's function inv(L_uu); in a component without a label its finite part, the pseudo-inverse.
 
-    @property
-    def hints(self) -> dict[str, Any]:
-        """What the engine's look-ahead kernels take to save work; no cost depends on it."""
+        The sparse engine refuses to form it: `columns` works on every engine.
+        """
+
+    def columns(self, nodes: Ints) -> Floats:
+        """(u, m) the columns of G that belong to these unlabelled nodes."""
+
+    def two_step_costs(self) -> Costs:
+        """R+q of every question q by TSA marginals: the expected error once it is answered."""
+
+    def harmonic_costs(self) -> Costs:
+        """R+q by ZLG marginals."""
+
+    def vopt_costs(self) -> Costs:
+        """The variance left after each question, tr G'."""
+
+    def sopt_costs(self) -> Costs:
+        """The variance left in the sum of labels after each question, 1'G'1."""
 
     def observe(self, node: int, label: int) -> None:
         """Node (a number) is of this class (a number)."""
@@ -84,11 +96,17 @@ class Field(Protocol):
     def attach_all(self, weights: dict[int, Floats]) -> None:
         """{node: (C,) weights}: the same for many."""
 
+    def skip(self, nodes: int | Ints, skipped: bool = True) -> None:
+        """No question will be about this node, or these; or (`skipped` False) there may be one after all."""
+
     def reach(self, nodes: Ints) -> Floats:
         """(m, u) how much a label at each of these labelled nodes counts at each unlabelled one: -L_mu G."""
 
     def add_class(self) -> None:
         """One more class, of which nothing has been heard."""
+
+    def can_copy(self) -> bool:
+        """Whether there is room for a copy, and some to work in."""
 
     def copy(self) -> Field:
         """An independent field in the same state."""
@@ -113,6 +131,10 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
         raise SettingError(
             f"there is no engine {engine!r}: choose one of {', '.join(ENGINES)}.{nearest(engine, ENGINES)}"
         )
+    if engine == "auto":
+        engine, why = choose_engine(graph)
+        if engine == "sparse":
+            say(f"engine 'sparse' for {graph.n_nodes:,} nodes: {why}")
     if engine == "gpu":
         try:
             from fewlabels.field.gpu import GpuField  # loads torch and Triton
@@ -121,7 +143,7 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
                 f"engine 'gpu' needs torch with CUDA, and {error.name} is not installed: pip install 'fewlabels[gpu]'."
             ) from None
         return GpuField(graph, n_classes, beta)
-    if engine == "sparse" or (engine == "auto" and _is_for_sparse(graph)):
+    if engine == "sparse":
         from fewlabels.field.sparse import SparseField  # loads Numba and pyamg
 
         return SparseField(graph, n_classes, beta)
@@ -130,21 +152,17 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
     return DenseField(graph, n_classes, beta)
 
 
+def choose_engine(graph: Graph, free: int | None = None) -> tuple[str, str]:
+    """What "auto" takes for this graph with so many bytes free (without a number, what is free now), and why."""
+    free = memory.available() if free is None else free
+    n = graph.n_nodes
+    need = 8 * n * n
+    if need > ROOM * free:
+        return "sparse", f"a dense G needs {memory.size(need)} and {memory.size(free)} are free"
+    if n > DENSE_UP_TO and graph.weights.nnz <= SPARSE_DEGREE * n * n:
+        return "sparse", f"beyond {DENSE_UP_TO:,} nodes the dense engine is slow"
+    return "dense", f"all of G takes {memory.size(need)} and {memory.size(free)} are free"
+
+
 def _has_answers(field: Field) -> bool:
     return len(field.unlabelled) < field.n_nodes or bool(field.attached.any())
-
-
-def _is_for_sparse(graph: Graph) -> bool:
-    """Whether "auto" takes the sparse engine; where it does, a line on standard error says why."""
-    n, free = graph.n_nodes, memory.available()
-    need = 8 * n * n
-    fits = need <= ROOM * free
-    if (n <= DENSE_UP_TO and fits) or (fits and graph.weights.nnz > SPARSE_DEGREE * n * n):
-        return False
-    why = (
-        f"a dense G needs {need / memory.GIB:.1f} GiB and {free / memory.GIB:.1f} GiB are free"
-        if not fits
-        else f"beyond {DENSE_UP_TO:,} nodes the dense engine is slow"
-    )
-    print(f"fewlabels: engine 'sparse' for {n:,} nodes: {why}", file=sys.stderr, flush=True)
-    return True

@@ -1,4 +1,4 @@
-"""Where each node stands in the arrays of a field, and what the graph and the labels say of it. No G here."""
+"""Where each node stands in the arrays of an engine whose unlabelled nodes fill the leading places."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from fewlabels.errors import GraphError
+from fewlabels.arrays import Floats, Ints
+from fewlabels.field.known import Known
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Flags, Floats, Ints, answer, leaning
-
-SPAN = 1e13  # largest over smallest weight: beyond it float64 cannot hold a node's strong and weak ties at once
-RANGE = (1e-50, 1e50)  # beta times a weight
 
 
 class Part(NamedTuple):
@@ -23,47 +19,6 @@ class Part(NamedTuple):
     places: slice
     W: sparse.csr_array  # (m, m)
     ground: Floats | None  # (m,)
-
-
-class Known:
-    """The graph, and what is known of each node; by node number."""
-
-    def __init__(self, graph: Graph, n_classes: int, beta: float) -> None:
-        self.n_nodes, self.n_classes, self.beta = graph.n_nodes, n_classes, beta
-        self.weights = _scaled(graph, beta)
-        self._component = graph.components()
-        self.label = np.full(self.n_nodes, -1)  # (n,) class number, -1 where not known
-        self.skipped = np.zeros(self.n_nodes, dtype=bool)
-        self.attached = np.zeros((self.n_nodes, n_classes))  # weight of the unsure answers, by the class they name
-
-    def _attachments(self) -> tuple[Floats, Floats]:
-        """(n,) pull of each node towards labelled ones and its unsure answers, and (n, C) the same with their signs."""
-        known = self.label >= 0
-        Y = np.zeros((self.n_nodes, self.n_classes))
-        Y[known] = np.array([answer(c, self.n_classes) for c in range(self.n_classes)])[self.label[known]]
-        unsure, signed = leaning(self.attached)
-        return self.weights @ known.astype(float) + unsure, self.weights @ Y + signed
-
-    def _has_label(self) -> Flags:
-        """Whether each component has a label, sure or unsure."""
-        has_label = np.zeros(self._component.max() + 1, dtype=bool)
-        has_label[self._component[(self.label >= 0) | self.attached.any(axis=1)]] = True
-        return has_label
-
-    def _has_no_label(self, node: int) -> bool:
-        """Whether the node's component has no label left, sure or unsure."""
-        members = self._component == self._component[node]
-        return bool((self.label[members] < 0).all()) and not self.attached[members].any()
-
-    def _one_more_class(self) -> None:
-        """Of which nothing has been heard: every answer so far speaks against it."""
-        self.attached = np.hstack([self.attached, np.zeros((self.n_nodes, 1))])
-        self.n_classes += 1
-
-    def _pieces(self, unlabelled: Ints) -> Ints:
-        """(u,) which piece each node is in once the labelled ones are taken out; G is zero between pieces."""
-        _, piece = connected_components(self.weights[unlabelled][:, unlabelled], directed=False)
-        return piece.astype(np.int64)
 
 
 class Placement(Known):
@@ -138,24 +93,3 @@ class Placement(Known):
         """(n,) the node's weights, in the order of places."""
         ties: Floats = self.weights[[node], :].toarray().ravel()[self._order]
         return ties
-
-
-def _scaled(graph: Graph, beta: float) -> sparse.csr_array:
-    """beta W, refused when float64 cannot hold its spread."""
-    W = sparse.csr_array(beta * graph.weights)
-    if W.nnz == 0:
-        return W
-    low, high = float(W.data.min()), float(W.data.max())
-    if high > SPAN * low:
-        floor = graph.weights.data.max() / SPAN
-        raise GraphError(
-            f"the weights span {graph.weights.data.min():g} to {graph.weights.data.max():g}, more than a factor "
-            f"{SPAN:g}: "
-            f"float64 cannot hold that. Drop the edges below {floor:g}."
-        )
-    if low < RANGE[0] or high > RANGE[1]:
-        raise GraphError(
-            f"beta times the weights runs from {low:g} to {high:g}: "
-            f'it must stay within {RANGE[0]:g} and {RANGE[1]:g}. Use beta="auto".'
-        )
-    return W

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from fewlabels.arrays import Floats
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats
 
 
 class Pictures(Protocol):

@@ -6,16 +6,16 @@ from collections import Counter
 
 import numpy as np
 
-from fewlabels import memory
-from fewlabels.field import DENSE_UP_TO
+from fewlabels.field import choose_engine
 from fewlabels.items import Items
+from fewlabels.machine import memory
 
 NOUNS = {"image": "images", "text": "texts", "row": "rows", "node": "nodes"}
 FEW = 12  # class names that are listed
 
 
 def describe(items: Items, free_bytes: int | None = None) -> list[str]:
-    """Items, neighbours, components, labels and memory, a line each; `free_bytes` without it is what is free now."""
+    """Items, neighbours, components, labels and the engine, a line each; without `free_bytes` what is free now."""
     free = memory.available() if free_bytes is None else free_bytes
     graph = items.graph
     n = graph.n_nodes
@@ -24,7 +24,7 @@ def describe(items: Items, free_bytes: int | None = None) -> list[str]:
         f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} for an item on average",
         _components(np.bincount(graph.components())),
         _labels(items),
-        _memory(n, free),
+        "Engine: {}, {}".format(*choose_engine(graph, free)),
     ]
 
 
@@ -45,14 +45,3 @@ def _labels(items: Items) -> str:
     more = f" and {len(items.classes) - FEW:,} more" if len(items.classes) > FEW else ""
     n = len(items.classes)
     return f"Labels: {known}; {n:,} {'class' if n == 1 else 'classes'}: {', '.join(listed)}{more}"
-
-
-def _memory(n: int, free: int) -> str:
-    need = 8 * n**2
-    if n > DENSE_UP_TO or need > free:
-        return f"Memory: {_size(free)} free; a dense look-ahead would need {_size(need)}, so the sparse engine is taken"
-    return f"Memory: {_size(need)} for the look-ahead, {_size(free)} free"
-
-
-def _size(count: int) -> str:
-    return f"{count / memory.GIB:.1f} GiB" if count >= memory.GIB / 10 else f"{count / 2**20:.1f} MiB"

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import NodeError
 from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
-from fewlabels.kernels.reference import Floats, Ints
 
 NEIGHBORS = 7
 INK = 16  # the darkest value in the data

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewlabels.kernels.reference import Floats
+from fewlabels.arrays import Floats
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from fewlabels.arrays import Floats, Ints
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats, Ints
 
 DENSE = 300  # components up to this size have their eigenvectors computed exactly
 SPREAD = 10.0  # width at which a component enters the refinement

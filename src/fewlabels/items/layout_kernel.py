@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.arrays import Floats, Ints
 
 LONGEST = 4.0  # no single pull or push moves a point further than this times the step
 
@@ -23,8 +23,9 @@ def refine(
 ) -> None:
     """Move points along the gradient of a t-distribution's likelihood, by edges and by drawn pairs of non-neighbours.
 
-    A tie pulls by d / (1 + d^2), so that long ties give way and islands part; a drawn node of the same component
-    pushes by d / ((c + d^2) (1 + d^2)). The step shrinks to nothing over the rounds.
+    A tie pulls by d / (1 + d^2), so that long ties give way and islands part, but in the first rounds by d, or a path
+    would tear where it happens to be stretched; a drawn node of the same component pushes by d / ((c + d^2) (1 + d^2)).
+    The step shrinks to nothing over the rounds.
     """
     pushes = 5
     state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x2545F4914F6CDD1D)
@@ -34,7 +35,7 @@ def refine(
             i, j = source[e], target[e]
             dx, dy = Y[i, 0] - Y[j, 0], Y[i, 1] - Y[j, 1]
             d2 = dx * dx + dy * dy
-            force = -2.0 * pull[e] / (1.0 + d2)
+            force = -2.0 * pull[e] / (1.0 + (1.0 - step) * d2)
             mx = step * min(LONGEST, max(-LONGEST, force * dx))
             my = step * min(LONGEST, max(-LONGEST, force * dy))
             Y[i, 0] += mx

@@ -10,10 +10,10 @@ import numpy as np
 
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
+from fewlabels.graph.knn import among
+from fewlabels.graph.read import read_edges
 from fewlabels.items.assemble import Shown, Tell
 from fewlabels.items.rows import NAMES, read_rows
-from fewlabels.neighbors import among
-from fewlabels.tables import read_edges
 
 
 def read_network(

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, NodeError
 from fewlabels.items.images import image_features
-from fewlabels.kernels.reference import Floats
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -9,17 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, SettingError
+from fewlabels.files.features import own_features, standardised
 from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
-from fewlabels.items.features import own_features
 from fewlabels.items.network import read_network
 from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, stacked
 from fewlabels.items.rows import Rows, read_rows
 from fewlabels.items.texts import text_graph
-from fewlabels.kernels.reference import Floats
-from fewlabels.tables import standardised
 
 
 def _say_nothing(sentence: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fewlabels.errors import FileError
-from fewlabels.tables import column_text, read_table
+from fewlabels.files.table import column_text, read_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
-from fewlabels.neighbors import among, knn_weights
+from fewlabels.graph.knn import among, knn_weights
 
 ALONE = 0.1  # words do not fit a table where a larger share of the texts has none in common with any other
 

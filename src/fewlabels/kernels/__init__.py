@@ -8,11 +8,7 @@ Two more arguments of the look-ahead only save time; `reference` does without th
 pieces into which the labelled nodes cut the graph: G is zero between them. `skipped` (u,) marks the nodes that will not
 be asked: there, and where a cost is clearly not the lowest, it may be off by what float32 loses.
 
-`lookahead_view` lays out what the look-ahead on the CPU reads besides G. `rows_cpu` does to some rows of G what
-`reference` does to all of it, for a G held in blocks of rows.
-
-Exact inference stands apart: `elimination` makes the tree, `junction_tree` is the specification, `junction_tree_cpu`
-the fast twin. `triton_kernels` is what `gpu` launches.
+`sparse_reference` specifies the look-ahead of the engine that never forms G. Exact inference stands apart, in `exact`.
 """
 
 import os

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-EPS = float(np.finfo(float).eps)
+from fewlabels.arrays import EPS, Flags, Floats, Ints
 
 
-def doubt(G: Floats, island: Ints) -> Floats:
+def variance(G: Floats, island: Ints) -> Floats:
     """Variance left at each node, G_kk; infinite where the component has no label."""
     return np.where(island < 0, np.diag(G), np.inf)
 
@@ -25,17 +20,17 @@ def respond(G: Floats, island: Ints, q: int) -> tuple[Floats, Floats]:
     """
     if island[q] < 0:
         r = G[q] / G[q, q]  # (u,)
-        before = doubt(G, island)
+        before = variance(G, island)
         return r, np.maximum(before - G[q] ** 2 / G[q, q], EPS * before)
     same = island == island[q]
     apart = np.diag(G) + G[q, q]  # (u,)
     resistance = np.maximum(apart - 2 * G[q], EPS * apart)
-    return same.astype(float), np.where(same, resistance, doubt(G, island))
+    return same.astype(float), np.where(same, resistance, variance(G, island))
 
 
-def two_step_marginals(h: Floats, doubt: Floats) -> Floats:
+def two_step_marginals(h: Floats, variance: Floats) -> Floats:
     """Chance of each class at each node, summing out the others in two steps (decision value f_k), normalised."""
-    f = 2 * h / doubt[:, None]  # (u, C)
+    f = 2 * h / variance[:, None]  # (u, C)
     log_p = -np.logaddexp(0, -f)  # log sigmoid: keeps the ratios when every class is unlikely
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)
@@ -52,7 +47,7 @@ def two_step_cost(
 ) -> Floats:
     """Look-ahead risk R+q of the two-step marginals: the expected error over all n nodes once q is answered."""
     u, C = h.shape
-    chance = two_step_marginals(h, doubt(G, island))  # (u, C)
+    chance = two_step_marginals(h, variance(G, island))  # (u, C)
     cost = np.zeros(u)
     for q in range(u):
         r, v = respond(G, island, q)
@@ -82,18 +77,28 @@ def harmonic_cost(
 
 def vopt_cost(G: Floats, island: Ints) -> Floats:
     """Variance left after each question: tr G - |G_q|^2 / G_qq. A component without a label comes first."""
-    size = island_size(island)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.where(size > 0, size * np.diag(G), -(G**2).sum(axis=1) / np.diag(G))
-    return first_by_rank((size == 0).astype(np.int64), np.trace(G) + change)
+    return vopt_from_sums((G**2).sum(axis=1), np.diag(G), island)
 
 
 def sopt_cost(G: Floats, island: Ints) -> Floats:
     """Variance left in the sum of labels: 1'G1 - (1'G_q)^2 / G_qq. The largest component without a label is first."""
+    return sopt_from_sums(G.sum(axis=1), np.diag(G), island)
+
+
+def vopt_from_sums(squares: Floats, diagonal: Floats, island: Ints) -> Floats:
+    """VOpt from (u,) the sums of squares of G's rows and its diagonal."""
     size = island_size(island)
     with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.where(size > 0, size**2 * np.diag(G), -(G.sum(axis=1) ** 2) / np.diag(G))
-    return first_by_rank(size.max(initial=0) - size, G.sum() + change)
+        change = np.where(size > 0, size * diagonal, -squares / diagonal)
+    return first_by_rank((size == 0).astype(np.int64), diagonal.sum() + change)
+
+
+def sopt_from_sums(sums: Floats, diagonal: Floats, island: Ints) -> Floats:
+    """SOpt from (u,) the sums of G's rows and its diagonal."""
+    size = island_size(island)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = np.where(size > 0, size**2 * diagonal, -(sums**2) / diagonal)
+    return first_by_rank(size.max(initial=0) - size, sums.sum() + change)
 
 
 def first_by_rank(rank: Ints, finite: Floats) -> Floats:

@@ -3,44 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from fewlabels.store import Event
+from fewlabels.session.store import Event
 
 TABLE = ""  # who gave the labels and classes that came with the data; people have names
 
 
-@dataclass
-class Said:
-    """What has been said about one item, and not taken back."""
+@dataclass(frozen=True)
+class ItemHistory:
+    """What has been said about one item, and not taken back. It never changes: an event makes another one."""
 
-    votes: dict[str, Event] = field(default_factory=dict)  # who -> their answer
-    unsure: dict[str, Event] = field(default_factory=dict)  # who cannot tell
+    votes: Mapping[str, Event] = field(default_factory=dict)  # who -> their answer
+    unsure: Mapping[str, Event] = field(default_factory=dict)  # who cannot tell
     skip: Event | None = None
     decision: Event | None = None
     source: Event | None = None  # the event that gives the item its label
     disputed: bool = False  # whether people gave different answers
 
-    def take(self, event: Event) -> None:
+    def after(self, event: Event) -> ItemHistory:
+        """The same with one more event."""
+        votes, unsure = dict(self.votes), dict(self.unsure)
         if event.do == "skip":
-            self.skip = event
+            changed = replace(self, skip=event)
         elif event.do == "unsure":
-            self.votes.pop(event.who, None)
-            self.unsure[event.who] = event
+            votes.pop(event.who, None)
+            unsure[event.who] = event
+            changed = self
         else:
-            self.skip = None
-            self.unsure.pop(event.who, None)
+            unsure.pop(event.who, None)
             if event.do == "decide":
-                self.decision = event
+                changed = replace(self, skip=None, decision=event)
             else:
-                self.votes[event.who] = event
-        self.source = self._source()
-        self.disputed = len({vote.label for vote in self.by_people.values()}) > 1
+                votes[event.who] = event
+                changed = replace(self, skip=None)
+        changed = replace(changed, votes=votes, unsure=unsure)
+        disputed = len({vote.label for vote in changed.by_people.values()}) > 1
+        return replace(changed, source=changed._source(), disputed=disputed)
 
     @property
     def by_people(self) -> dict[str, Event]:
         return {who: vote for who, vote in self.votes.items() if who != TABLE}
+
+    @property
+    def label(self) -> str | None:
+        return self.source.label if self.source else None
 
     def _source(self) -> Event | None:
         """A decision, else the most common answer; on a tie there is none.
@@ -54,10 +62,6 @@ class Said:
         if not top or (len(top) == 2 and top[0][1] == top[1][1]):
             return None
         return next(vote for vote in votes.values() if vote.label == top[0][0])
-
-    @property
-    def label(self) -> str | None:
-        return self.source.label if self.source else None
 
 
 @dataclass(frozen=True)
@@ -84,10 +88,11 @@ class Ledger:
 
     def __init__(self) -> None:
         self.classes: list[str] = []
-        self.said: dict[int, Said] = {}
-        self.groups: dict[str, list[Event]] = {}  # key of a request -> its events
-        self.standing: dict[int, Event] = {}  # number -> answer, skip, unsure or decision not taken back, in order
-        self._of: defaultdict[int, list[Event]] = defaultdict(list)  # item -> its standing events, in order
+        self.history: dict[int, ItemHistory] = {}
+        self.requests: dict[str, list[Event]] = {}  # key of a request -> its events
+        self.in_force: dict[int, Event] = {}  # number -> answer, skip, unsure or decision not taken back, in order
+        self.last_event = 0  # number of the last event taken in
+        self._of: defaultdict[int, list[Event]] = defaultdict(list)  # item -> its events in force, in order
 
     def take(self, events: Sequence[Event]) -> Change:
         """Take in the events of one request; what of it the learner has to hear."""
@@ -96,16 +101,17 @@ class Ledger:
         fresh = [event.label for event in events if event.do == "class" and event.label is not None]
         self.classes.extend(fresh)
         for event in events:
-            self.groups.setdefault(event.key, []).append(event)
+            self.requests.setdefault(event.key, []).append(event)
+            self.last_event = event.id
             if event.item is None:
                 continue
             if event.undone is not None:
-                self._of[event.item].remove(self.standing.pop(event.undone))
-                self._tell_again(event.item)
+                self._of[event.item].remove(self.in_force.pop(event.undone))
+                self._rebuild(event.item)
             else:
-                self.standing[event.id] = event
+                self.in_force[event.id] = event
                 self._of[event.item].append(event)
-                self.said.setdefault(event.item, Said()).take(event)
+                self.history[event.item] = self.history.get(event.item, ItemHistory()).after(event)
         forget, teach, skip = [], [], []
         for item in sorted(touched):
             (label, skipped), (was, was_skipped) = self._state(item), before[item]
@@ -121,34 +127,34 @@ class Ledger:
 
     def label(self, item: int) -> str | None:
         """The label of an item, given by people or with the data."""
-        said = self.said.get(item)  # once: an undo may be under way in another thread
-        return said.label if said else None
+        history = self.history.get(item)
+        return history.label if history else None
 
     def items(self, events: Iterable[Event]) -> list[int]:
         """The items of some events, each once, in their order."""
         return list(dict.fromkeys(event.item for event in events if event.item is not None))
 
     def to_undo(self, who: str, event: int | None, whole: bool) -> list[Event]:
-        """What of theirs stands and is to be taken back, the newest first; without a number, their last request."""
+        """Which of their events to take back, the newest first: this one, or without a number their last request."""
         if event is None:
-            found = next((e for e in reversed(self.standing.values()) if e.who == who), None)
+            found = next((e for e in reversed(self.in_force.values()) if e.who == who), None)
             whole = True
         else:
-            found = self.standing.get(event)
+            found = self.in_force.get(event)
         if found is None or found.who != who:
             return []
-        return [e for e in reversed(self.groups[found.key]) if e.id in self.standing] if whole else [found]
+        return [e for e in reversed(self.requests[found.key]) if e.id in self.in_force] if whole else [found]
 
     def _state(self, item: int) -> tuple[str | None, bool]:
-        said = self.said.get(item)
-        return (said.label, said.skip is not None and said.label is None) if said else (None, False)
+        history = self.history.get(item)
+        return (history.label, history.skip is not None and history.label is None) if history else (None, False)
 
-    def _tell_again(self, item: int) -> None:
+    def _rebuild(self, item: int) -> None:
         """What is left of what was said, after an event was taken back."""
-        left = Said()
+        left = ItemHistory()
         for event in self._of[item]:
-            left.take(event)
+            left = left.after(event)
         if self._of[item]:
-            self.said[item] = left
+            self.history[item] = left
         else:
-            self.said.pop(item, None)
+            self.history.pop(item, None)

@@ -1,20 +1,26 @@
-"""What the ledger and the view say together: how far we are, what to review, what to take away."""
+"""What is shown of a session: one snapshot of what people said and of what the learner makes of it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
+from fewlabels.errors import LabelError, nearest
 from fewlabels.items import Items
 from fewlabels.session.agreement import kappa
-from fewlabels.session.ledger import TABLE, Ledger
-from fewlabels.session.mind import View
-from fewlabels.session.progress import Point, answers_to_go, thinned
+from fewlabels.session.forecast import Point, answers_to_go, thinned
+from fewlabels.session.learner_thread import Predictions
+from fewlabels.session.ledger import TABLE, ItemHistory
+from fewlabels.session.store import Event
 
 EARLY = 5  # answers for each class after which one that was never heard may well have no items
+
+Row = dict[str, str | int | float | None]
 
 
 @dataclass(frozen=True)
@@ -40,79 +46,123 @@ class Standing:
     shared: int  # items answered by two people or more
 
 
-def standing(ledger: Ledger, view: View, target: float) -> Standing:
-    """How far we are. While a class has not been heard the expected error is too hopeful to say when to stop."""
-    labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
-    shared = []
-    heard: set[str] = set()
-    for said in ledger.said.values():
-        label = said.label
-        labelled += label is not None
-        skipped += label is None and said.skip is not None
-        unsure += label is None and bool(said.unsure)
-        open_disputes += said.disputed and said.decision is None
-        if label is not None:
-            heard.add(label)
-        if len(said.votes) > 1 and len(votes := said.by_people) > 1:
-            shared.append({who: str(vote.label) for who, vote in votes.items()})
-    early = len(heard) < view.n_classes and labelled < EARLY * view.n_classes
-    settled = view.n_classes > 1 and not early
-    open_ = ~view.unreached
-    open_[[item for item, said in ledger.said.items() if said.label is not None]] = False
-    people = Counter(e.who for e in ledger.standing.values() if e.do in ("answer", "decide") and e.who != TABLE)
-    return Standing(
-        version=view.version,
-        labelled=labelled,
-        skipped=skipped,
-        unsure=unsure,
-        left=len(view.predicted) - labelled - skipped,
-        unreached=int(view.unreached.sum()),
-        expected_error=view.expected_error,
-        curve=thinned(view.curve),
-        target=target,
-        reached=settled and view.expected_error <= target,
-        more=answers_to_go(view.curve, target) if settled else None,
-        counts=np.bincount(view.predicted[~view.unreached], minlength=view.n_classes).tolist(),
-        to_review=np.bincount(view.predicted[open_], minlength=view.n_classes).tolist(),
-        people=dict(people),
-        disagreements=open_disputes,
-        kappa=kappa(shared),
-        shared=len(shared),
-    )
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Everything about one moment; it never changes. Classes, chances and counts are of the predictions' version."""
 
+    items: Items
+    target: float
+    predictions: Predictions
+    history: Mapping[int, ItemHistory]  # item -> what was said about it
+    in_force: dict[int, Event]  # number -> event not taken back, in order
+    last_event: int  # the newest that people's words are from; the predictions may be a moment behind
 
-def doubtful(ledger: Ledger, view: View, class_number: int) -> list[int]:
-    """The items predicted as this class that nobody has labelled, the most doubtful first."""
-    found = np.flatnonzero(view.predicted == class_number)
-    order = found[np.argsort(view.confidence[found], kind="stable")]
-    return [item for item in order.tolist() if ledger.label(item) is None]
+    @property
+    def classes(self) -> Sequence[str]:
+        return self.predictions.classes
 
+    def label(self, item: int) -> str | None:
+        """The label people or the data gave this item."""
+        history = self.history.get(item)
+        return history.label if history else None
 
-def rows(items: Items, ledger: Ledger, view: View) -> Iterator[dict[str, str | int | float | None]]:
-    """One row for every item: its label or prediction, the chance of each class, who said so and when.
+    def prediction(self, item: int) -> tuple[str, float] | None:
+        """The class predicted for this item and its chance; None where no label reaches it."""
+        number = int(self.predictions.predicted[item])
+        if not 0 <= number < len(self.classes):
+            return None
+        return self.classes[number], float(self.predictions.chance[item, number])
 
-    The status is labelled, predicted, disputed (people differ and nobody has decided) or unknown (no label reaches it).
-    Where several people answered, `answers` says what each of them did.
-    """
-    confidence = view.confidence
-    classes = ledger.classes[: view.n_classes]
-    for item, name in enumerate(items.names):
-        said = ledger.said.get(item)
-        source = said.source if said else None
-        votes = said.by_people if said else {}
-        predicted = int(view.predicted[item])
-        guess = classes[predicted] if predicted >= 0 else None
-        status = "labelled" if source else "disputed" if said and said.disputed else "predicted" if guess else "unknown"
-        row: dict[str, str | int | float | None] = {
-            "item": item,
-            "name": name,
-            "label": source.label if source else None if status == "disputed" else guess,
-            "status": status,
-            "chance": round(float(confidence[item]), 6) if guess else None,
-            "who": (source.who or "table") if source else None,
-            "when": source.at if source else None,
-            "answers": "; ".join(f"{who}: {vote.label}" for who, vote in votes.items()) if len(votes) > 1 else None,
-            "aside": "skipped" if said and said.skip else "unsure" if said and said.unsure else None,
-        }
-        chances = view.chance[item].tolist() if guess else [None] * len(classes)
-        yield row | {f"p_{label}": c if c is None else round(c, 6) for label, c in zip(classes, chances, strict=True)}
+    def labelled(self) -> list[int]:
+        return [item for item, history in self.history.items() if history.label is not None]
+
+    def least_certain(self, prediction: str) -> list[int]:
+        """The items predicted as this class that nobody has labelled, the least certain first."""
+        if prediction not in self.classes:
+            raise LabelError(f"there is no class {prediction!r} yet: add it first.{nearest(prediction, self.classes)}")
+        found = np.flatnonzero(self.predictions.predicted == list(self.classes).index(prediction))
+        order = found[np.argsort(self.predictions.chance_of_prediction[found], kind="stable")]
+        return [item for item in order.tolist() if self.label(item) is None]
+
+    def recent(self, most: int, who: str | None = None) -> list[Event]:
+        """The last answers, skips and decisions of people that were not taken back, the newest first."""
+        mine = (e for e in reversed(self.in_force.values()) if e.who != TABLE and who in (None, e.who))
+        return list(islice(mine, most))
+
+    def aside(self) -> tuple[list[int], list[int]]:
+        """The items someone is unsure of, and those skipped; without those that have a label by now."""
+        open_ = [(item, history) for item, history in self.history.items() if history.label is None]
+        return [k for k, history in open_ if history.unsure], [k for k, history in open_ if history.skip]
+
+    def disagreements(self) -> list[tuple[int, ItemHistory]]:
+        """The items people answer differently, those without a decision first."""
+        found = [(item, history) for item, history in self.history.items() if history.disputed]
+        return sorted(found, key=lambda pair: pair[1].decision is not None)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How far we are. While a class has not been heard the expected error is too hopeful to say when to stop."""
+        predictions, n_classes = self.predictions, len(self.classes)
+        labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
+        shared = []
+        heard: set[str] = set()
+        for history in self.history.values():
+            label = history.label
+            labelled += label is not None
+            skipped += label is None and history.skip is not None
+            unsure += label is None and bool(history.unsure)
+            open_disputes += history.disputed and history.decision is None
+            if label is not None:
+                heard.add(label)
+            if len(history.votes) > 1 and len(votes := history.by_people) > 1:
+                shared.append({who: str(vote.label) for who, vote in votes.items()})
+        early = len(heard) < n_classes and labelled < EARLY * n_classes
+        settled = n_classes > 1 and not early
+        open_ = ~predictions.unreached
+        open_[self.labelled()] = False
+        people = Counter(e.who for e in self.in_force.values() if e.do in ("answer", "decide") and e.who != TABLE)
+        return Standing(
+            version=predictions.version,
+            labelled=labelled,
+            skipped=skipped,
+            unsure=unsure,
+            left=len(predictions.predicted) - labelled - skipped,
+            unreached=int(predictions.unreached.sum()),
+            expected_error=predictions.expected_error,
+            curve=thinned(predictions.curve),
+            target=self.target,
+            reached=settled and predictions.expected_error <= self.target,
+            more=answers_to_go(predictions.curve, self.target) if settled else None,
+            counts=np.bincount(predictions.predicted[~predictions.unreached], minlength=n_classes).tolist(),
+            to_review=np.bincount(predictions.predicted[open_], minlength=n_classes).tolist(),
+            people=dict(people),
+            disagreements=open_disputes,
+            kappa=kappa(shared),
+            shared=len(shared),
+        )
+
+    def rows(self) -> Iterator[Row]:
+        """Everything to take away, a row for every item: its label as given, what is predicted, who said so and when.
+
+        The status is labelled, predicted, disputed (people differ and nobody has decided) or unknown (no label reaches
+        it). Where several people answered, `answers` says what each of them did.
+        """
+        for item, name in enumerate(self.items.names):
+            history = self.history.get(item, ItemHistory())
+            source, votes, prediction = history.source, history.by_people, self.prediction(item)
+            status = "labelled" if source else "predicted" if prediction else "unknown"
+            row: Row = {
+                "item": item,
+                "name": name,
+                "label": source.label if source else None,
+                "prediction": prediction[0] if prediction else None,
+                "chance": round(prediction[1], 6) if prediction else None,
+                "status": "disputed" if history.disputed and not source else status,
+                "who": (source.who or "table") if source else None,
+                "when": source.at if source else None,
+                "answers": "; ".join(f"{who}: {vote.label}" for who, vote in votes.items()) if len(votes) > 1 else None,
+                "aside": "skipped" if history.skip else "unsure" if history.unsure else None,
+            }
+            chances = self.predictions.chance[item].tolist() if prediction else [None] * len(self.classes)
+            named = zip(self.classes, chances, strict=True)
+            yield row | {f"p_{label}": chance if chance is None else round(chance, 6) for label, chance in named}

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
+from fewlabels.arrays import TIE, Floats, Ints
 from fewlabels.errors import SettingError, nearest
-from fewlabels.field import Field
-from fewlabels.kernels.reference import Floats, Ints
+from fewlabels.field import Costs, Field
 from fewlabels.strategies.bmrf import BMRF
 from fewlabels.strategies.entropy import Entropy
 from fewlabels.strategies.least_confidence import LeastConfidence
@@ -26,14 +26,17 @@ from fewlabels.strategies.zlg import ZLG
 
 
 class Strategy(Protocol):
-    """Anything with a cost; `field.G`, `field.h`, `field.island` and `field.doubt` are all there is to know.
+    """Anything with a cost; `field.h`, `field.variance`, `field.island` and columns of G are all there is to know.
 
     Only exact inference goes back to the graph and the answers themselves, `field.weights`, `field.label` and
     `field.attached`.
     """
 
-    def cost(self, field: Field) -> Floats:
-        """(u,) one finite number for every node of `field.unlabelled`; the lowest is asked."""
+    def cost(self, field: Field) -> Floats | Costs:
+        """(u,) one finite number for every node of `field.unlabelled`; the lowest is asked.
+
+        What a field's own verbs return, such as `field.two_step_costs()`, will do as well.
+        """
 
 
 STRATEGIES: dict[str, type[Strategy]] = {
@@ -47,8 +50,6 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "least_confidence": LeastConfidence,
     "random": Random,
 }
-
-TIE = 1e-9  # costs within this of the lowest, or this share of it where it is above 1, are equal but for rounding
 
 
 def make_strategy(strategy: str | Strategy) -> Strategy:
@@ -67,9 +68,11 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
     return strategy
 
 
-def cost_of(strategy: Strategy, field: Field) -> Floats:
-    """(u,) the strategy's costs, checked."""
-    cost = np.asarray(strategy.cost(field), dtype=float)
+def cost_of(strategy: Strategy, field: Field) -> Costs:
+    """The strategy's costs, checked."""
+    found = strategy.cost(field)
+    values, screening = found if isinstance(found, Costs) else (found, None)
+    cost = np.asarray(values, dtype=float)
     u = len(field.unlabelled)
     if cost.shape != (u,) or not np.isfinite(cost).all():
         fact = f"costs of shape {cost.shape}" if cost.shape != (u,) else f"the cost {cost[~np.isfinite(cost)][0]}"
@@ -77,7 +80,7 @@ def cost_of(strategy: Strategy, field: Field) -> Floats:
             f"strategy {type(strategy).__name__} gave {fact}: "
             f"it must give one finite number for each of the {u} unlabelled nodes."
         )
-    return cost
+    return Costs(cost, screening)
 
 
 def tied(cost: Floats, nodes: Ints) -> Ints:

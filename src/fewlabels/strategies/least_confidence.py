@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from fewlabels.arrays import Floats
 from fewlabels.field import Field
-from fewlabels.kernels.reference import Floats
 from fewlabels.marginals import two_step_marginals
 
 

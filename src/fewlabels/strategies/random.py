@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from fewlabels.arrays import Floats
 from fewlabels.field import Field
-from fewlabels.kernels.reference import Floats
 
 
 class Random:

@@ -1,39 +1,39 @@
-"""A session's objects as the shapes the page reads."""
+"""A snapshot of the session as the shapes the page reads."""
 
 from __future__ import annotations
 
-from fewlabels.session import Question, Session
-from fewlabels.session.ledger import Said
-from fewlabels.session.overview import Standing
-from fewlabels.store import Event
+from collections.abc import Sequence
+
+from fewlabels.session import Question, Snapshot, Standing
+from fewlabels.session.learner_thread import Explanation
+from fewlabels.session.ledger import ItemHistory
+from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE
+from fewlabels.session.store import Event
 from fewlabels.web import shapes
 
 EXCERPT = 300  # characters of a text in lists
-DIGITS, LETTERS = "123456789", "abcdefgijklmopqstvwxyz"  # h, n, r and u have a meaning of their own
+KEYS = "123456789abcdefgijklmopqstvwxyz"  # h, n, r and u have a meaning of their own
+LIMITS = shapes.Limits(keys=len(KEYS), answers=MOST_AT_ONCE, name=LONGEST_NAME, class_name=LONGEST_CLASS)
 
 
-def classes(names: list[str]) -> list[shapes.Class]:
+def classes(names: Sequence[str]) -> list[shapes.Class]:
     """The classes with their keys: a class named by a digit has that digit, the others 1-9 in turn, then letters.
 
     >>> [c.key for c in classes(["cat", "7", "dog"])]
     ['1', '7', '2']
     """
     own = {name for name in names if len(name) == 1 and name in "0123456789"}
-    left = iter([key for key in DIGITS + LETTERS if key not in own])
+    left = iter([key for key in KEYS if key not in own])
     return [shapes.Class(name=name, key=name if name in own else next(left, None)) for name in names]
 
 
-def item(session: Session, k: int, *, brief: bool = False) -> shapes.Item:
+def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
     """An item as the page shows it; in lists its text is cut short and its attributes are left out."""
-    items, view = session.items, session.view
+    items, prediction = shot.items, shot.prediction(k)
     text = items.texts[k] if items.texts is not None else None
     if brief and text is not None and len(text) > EXCERPT:
         text = text[:EXCERPT] + "…"
     attributes = None if brief or items.attributes is None else dict(items.attributes[k])
-    predicted = int(view.predicted[k])
-    known = predicted >= 0 and predicted < view.n_classes
-    chance = float(view.chance[k, predicted]) if known else 0.0
-    guess = shapes.Guess.model_construct(label=session.class_name(predicted), chance=chance) if known else None
     has_picture = items.pictures is not None
     return shapes.Item.model_construct(  # unchecked: lists of them are sent often, and all of it is ours
         id=k,
@@ -42,28 +42,25 @@ def item(session: Session, k: int, *, brief: bool = False) -> shapes.Item:
         thumbnail=f"/api/items/{k}/thumbnail" if has_picture else None,
         text=text,
         attributes=attributes,
-        label=session.label(k),
-        guess=guess,
+        label=shot.label(k),
+        prediction=prediction[0] if prediction else None,
+        chance=prediction[1] if prediction else None,
     )
 
 
-def question(session: Session, found: Question | None) -> shapes.Question | None:
+def question(shot: Snapshot, found: Question | None) -> shapes.Question | None:
     if found is None:
         return None
+    shown = item(shot, found.item)
     if found.reason == "second opinion":  # an opinion of their own: what was said and follows from it is not shown
-        unseen = item(session, found.item).model_copy(update={"label": None, "guess": None})
+        unseen = shown.model_copy(update={"label": None, "prediction": None, "chance": None})
         return shapes.Question(item=unseen, reason=found.reason, chances=[])
-    view = session.view
-    reached = view.predicted[found.item] >= 0
-    chances = (
-        [
-            shapes.Guess(label=label, chance=chance)
-            for label, chance in zip(session.classes, view.chance[found.item].tolist(), strict=False)
-        ]
-        if reached
-        else []
+    chances = zip(shot.classes, shot.predictions.chance[found.item].tolist(), strict=True)
+    return shapes.Question(
+        item=shown,
+        reason=found.reason,
+        chances=[shapes.Chance(name=name, chance=chance) for name, chance in chances] if shown.prediction else [],
     )
-    return shapes.Question(item=item(session, found.item), reason=found.reason, chances=chances)
 
 
 def standing(found: Standing) -> shapes.Standing:
@@ -71,49 +68,47 @@ def standing(found: Standing) -> shapes.Standing:
     return shapes.Standing(**{**vars(found), "curve": list(found.curve), "people": people})
 
 
-def why(session: Session, k: int) -> shapes.Why:
-    outcomes = session.outcomes(k)
-    now = session.view.expected_error
-    named = list(zip(session.classes, outcomes, strict=False))
+def why(shot: Snapshot, k: int, explanation: Explanation, neighbours: Sequence[tuple[int, float]]) -> shapes.Why:
+    now, outcomes = explanation.expected_error, explanation.outcomes
     return shapes.Why(
         item=k,
         expected_error=now,
         gain=now - sum(o.chance * o.expected_error for o in outcomes) if outcomes else None,
         outcomes=[
             shapes.Outcome(label=label, chance=o.chance, expected_error=o.expected_error, changes=o.changes)
-            for label, o in named
+            for label, o in zip(explanation.classes, outcomes, strict=True)
         ],
+        missing=explanation.missing,
         neighbours=[
-            shapes.Neighbour(item=item(session, other, brief=True), weight=weight)
-            for other, weight in session.neighbours(k)
+            shapes.Neighbour(item=item(shot, other, brief=True), weight=weight) for other, weight in neighbours
         ],
     )
 
 
-def answer(session: Session, event: Event) -> shapes.Answer:
+def answer(shot: Snapshot, event: Event) -> shapes.Answer:
     return shapes.Answer(
         event=event.id,
         do=event.do,
-        item=item(session, event.item or 0, brief=True),
+        item=item(shot, event.item or 0, brief=True),
         label=event.label,
         who=event.who,
         at=event.at,
     )
 
 
-def disagreement(session: Session, k: int, said: Said) -> shapes.Disagreement:
-    votes = [shapes.Vote(who=e.who, label=e.label or "", at=e.at) for e in said.by_people.values()]
-    decided = said.decision.label if said.decision else None
-    return shapes.Disagreement(item=item(session, k), votes=votes, decided=decided)
+def disagreement(shot: Snapshot, k: int, history: ItemHistory) -> shapes.Disagreement:
+    votes = [shapes.Vote(who=e.who, label=e.label or "", at=e.at) for e in history.by_people.values()]
+    decided = history.decision.label if history.decision else None
+    return shapes.Disagreement(item=item(shot, k), votes=votes, decided=decided)
 
 
-def predictions(session: Session) -> shapes.Predictions:
-    view = session.view
-    _, skipped = session.aside()
+def predictions(shot: Snapshot) -> shapes.Predictions:
+    found = shot.predictions
+    _, skipped = shot.aside()
     return shapes.Predictions(
-        version=view.version,
-        predicted=view.predicted.tolist(),
-        chance=(100 * view.confidence).round().astype(int).tolist(),
-        labelled=session.labelled(),
+        version=found.version,
+        predicted=found.predicted.tolist(),
+        chance=(100 * found.chance_of_prediction).round().astype(int).tolist(),
+        labelled=shot.labelled(),
         skipped=skipped,
     )

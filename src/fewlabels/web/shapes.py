@@ -6,8 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Who = Annotated[str, Field(min_length=1, max_length=50, description="The name of the person.")]
-Label = Annotated[str, Field(min_length=1, max_length=100, description="The name of a class.")]
+from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE
+
+Who = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="The name of the person.")]
+Label = Annotated[str, Field(min_length=1, max_length=LONGEST_CLASS, description="The name of a class.")]
 ItemId = Annotated[int, Field(ge=0, le=2**31 - 1, description="The number of an item.")]
 Key = Annotated[
     str,
@@ -35,8 +37,8 @@ class Class(Shape):
     key: str | None = Field(description="The key on the keyboard that answers with this class.")
 
 
-class Guess(Shape):
-    label: str
+class Chance(Shape):
+    name: str = Field(description="Of a class.")
     chance: float
 
 
@@ -48,13 +50,14 @@ class Item(Shape):
     text: str | None = None
     attributes: dict[str, str] | None = None
     label: str | None = Field(None, description="As given by people, or with the data.")
-    guess: Guess | None = Field(None, description="The prediction; none where no label reaches the item.")
+    prediction: str | None = Field(None, description="The class predicted; none where no label reaches the item.")
+    chance: float | None = Field(None, description="Of the class predicted.")
 
 
 class Question(Shape):
     item: Item
     reason: str = Field(description="chosen, requested, second opinion, or again.")
-    chances: list[Guess] = Field(description="Of every class, in their order; empty where nothing is known.")
+    chances: list[Chance] = Field(description="Of every class, in their order; empty where nothing is known.")
 
 
 class Person(Shape):
@@ -82,6 +85,13 @@ class Standing(Shape):
     shared: int
 
 
+class Limits(Shape):
+    keys: int = Field(description="Classes that have a key on the keyboard.")
+    answers: int = Field(description="Answers in one request.")
+    name: int = Field(description="Characters of a person's name.")
+    class_name: int = Field(description="Characters of the name of a class.")
+
+
 class About(Shape):
     title: str
     kind: str
@@ -94,6 +104,7 @@ class About(Shape):
     person: str
     store: str
     version: str
+    limits: Limits
 
 
 class Outcome(Shape):
@@ -111,8 +122,9 @@ class Neighbour(Shape):
 class Why(Shape):
     item: int
     expected_error: float
-    gain: float | None
+    gain: float | None = Field(description="Drop in the expected error that asking promises; none without outcomes.")
     outcomes: list[Outcome]
+    missing: str | None = Field(description="Why there are no outcomes: labelled, classes (too few) or memory.")
     neighbours: list[Neighbour]
 
 
@@ -135,7 +147,7 @@ class Predictions(Shape):
 
 
 class Review(Shape):
-    label: str
+    prediction: str
     total: int
     items: list[Item]
 
@@ -233,7 +245,7 @@ class LabelledItem(Shape):
 
 class Accept(Shape):
     who: Who
-    answers: Annotated[list[LabelledItem], Field(min_length=1, max_length=1000)]
+    answers: Annotated[list[LabelledItem], Field(min_length=1, max_length=MOST_AT_ONCE)]
     key: Key
 
 

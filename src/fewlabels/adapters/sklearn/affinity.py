@@ -11,14 +11,13 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from fewlabels import memory
-from fewlabels.checks import is_whole
+from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import GraphError, SettingError, nearest
-from fewlabels.field.placement import SPAN
+from fewlabels.field.known import SPAN
 from fewlabels.graph import Graph
-from fewlabels.kernels.reference import Floats
-from fewlabels.neighbor_search import neighbors_among
-from fewlabels.neighbors import strengths
+from fewlabels.graph.knn import strengths
+from fewlabels.graph.neighbor_search import neighbors_among
+from fewlabels.machine import memory
 
 AFFINITIES = ("knn", "rbf", "precomputed")
 WEIGHT = "gaussian"  # of the ties between neighbours

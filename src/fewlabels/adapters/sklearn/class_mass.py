@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import SettingError
-from fewlabels.kernels.reference import Floats, Ints
 
 ROUNDING = 1e-6  # how far from 1 the shares may sum
 

@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from fewlabels.adapters.sklearn.affinity import Given, equal_rows, make_affinity
 from fewlabels.adapters.sklearn.class_mass import class_factors
 from fewlabels.adapters.sklearn.targets import is_missing, read_targets, with_missing
+from fewlabels.arrays import Flags, Floats
 from fewlabels.errors import LabelError, SettingError, nearest
 from fewlabels.field import Engine, make_field
-from fewlabels.kernels.reference import Flags, Floats
 from fewlabels.learner import ActiveLearner
+from fewlabels.learner.settings import resolve_beta
 from fewlabels.marginals import harmonic_marginals, largest
 from fewlabels.risk import expected_error
-from fewlabels.settings import strength
 from fewlabels.strategies import Strategy
 
 try:
@@ -181,7 +181,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         labelled = np.flatnonzero(self._number >= 0)
         harmonic = np.zeros((len(self._number), len(self.classes_)))
         harmonic[labelled, self._number[labelled]] = 1
-        beta = strength(self.graph_, self.beta)
+        beta = resolve_beta(self.graph_, self.beta)
         if len(labelled) == len(harmonic):  # nothing to solve for, as in a cross-validation on labelled data
             return harmonic, 0.0
         field = make_field(self.graph_, len(self.classes_), beta, self.engine)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from fewlabels.arrays import Flags, Ints
 from fewlabels.errors import LabelError, SettingError, nearest
-from fewlabels.kernels.reference import Flags, Ints
-from fewlabels.settings import as_array, checked_classes, listed
+from fewlabels.learner.settings import as_array, checked_classes, quoted
 
 
 def read_targets(y: Any, classes: Iterable[Hashable] | None, missing_label: Any) -> tuple[NDArray[Any], Ints]:
@@ -105,7 +105,7 @@ def _places(labels: list[Any], classes: list[Hashable]) -> list[int]:
     for label in labels:
         if label not in place:
             raise LabelError(
-                f"y holds {label!r}, which is not one of the classes {listed(classes)}.{nearest(label, classes)} "
+                f"y holds {label!r}, which is not one of the classes {quoted(classes)}.{nearest(label, classes)} "
                 "Add it to classes, or mend y."
             )
     return [place[label] for label in labels]

@@ -1,6 +1,6 @@
 // Say to a screen reader what happened, and to everyone what went wrong.
 
-import { $ } from "./dom.js";
+import { $ } from "./core/dom.js";
 
 /** Spoken politely. Sentences of one moment are joined, because the later one would swallow the earlier. */
 let pending = [];

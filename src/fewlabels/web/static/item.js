@@ -1,9 +1,9 @@
 // One item, drawn large or small.
 
-import { el, words } from "./dom.js";
-import { classNumber, state } from "./state.js";
-import { paint } from "./colours.js";
-import { chance } from "./numbers.js";
+import { el, words } from "./core/dom.js";
+import { classNumber, state } from "./core/state.js";
+import { paint } from "./core/colours.js";
+import { chance } from "./core/numbers.js";
 
 const patience = 3000; // ms for a slow image; then it is shown while it still loads
 
@@ -70,6 +70,6 @@ export function verdict(item) {
     made.append(el("span", { class: "unseen" }, " (labelled)"));
     return made;
   }
-  if (item.guess) return tag(item.guess.label, el("span", { class: "chance" }, chance(item.guess.chance)));
+  if (item.prediction !== null) return tag(item.prediction, el("span", { class: "chance" }, chance(item.chance)));
   return el("span", { class: "tag none" }, "not known yet");
 }

@@ -1,23 +1,23 @@
 // The page begins here: wire the parts, learn the session, ask the first question.
 
-import { $ } from "./dom.js";
-import { get } from "./api.js";
+import { $ } from "./core/dom.js";
+import { get } from "./core/api.js";
 import { hideBanner, showBanner, startBanner } from "./announce.js";
-import { set, state } from "./state.js";
-import { startAhead } from "./ahead.js";
-import { accept, answer, ask, startAnswering } from "./answering.js";
-import { startClasses } from "./classes.js";
-import { startDisagreements } from "./disagreements.js";
-import { startKeys } from "./keys.js";
-import { startMap } from "./map.js";
+import { set, state } from "./core/state.js";
+import { startPrefetch } from "./label/prefetch.js";
+import { accept, answer, ask, startAnswering } from "./label/answering.js";
+import { startClasses } from "./label/classes.js";
+import { startDisagreements } from "./review/disagreements.js";
+import { startKeys } from "./label/keys.js";
+import { startMap } from "./map/map.js";
 import { firstView, show, startViews } from "./views.js";
 import { meet } from "./person.js";
-import { startQuestion } from "./question.js";
-import { startRecent } from "./recent.js";
-import { startRefresh } from "./refresh.js";
-import { startReview } from "./review.js";
-import { startStanding } from "./standing.js";
-import { startWhy } from "./why.js";
+import { startQuestion } from "./label/question.js";
+import { startRecent } from "./label/recent.js";
+import { startRefresh } from "./progress/refresh.js";
+import { startReview } from "./review/review.js";
+import { startStanding } from "./progress/standing.js";
+import { startWhy } from "./label/why.js";
 
 /** From the map or a neighbour: that item becomes the question, wherever the person was. */
 function askAbout(item) {
@@ -33,7 +33,7 @@ function wire() {
   startAnswering();
   startStanding();
   startWhy(askAbout);
-  startAhead();
+  startPrefetch();
   startRecent();
   startReview();
   startDisagreements();

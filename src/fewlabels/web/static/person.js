@@ -1,7 +1,7 @@
 // Who answers: asked where several people work, silent otherwise.
 
-import { $ } from "./dom.js";
-import { set, state } from "./state.js";
+import { $ } from "./core/dom.js";
+import { set, state } from "./core/state.js";
 
 const kept = "fewlabels.name";
 

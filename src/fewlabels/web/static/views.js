@@ -1,7 +1,7 @@
 // Label, Review, Disagreements: one at a time, the address says which.
 
-import { $ } from "./dom.js";
-import { set, state } from "./state.js";
+import { $ } from "./core/dom.js";
+import { set, state } from "./core/state.js";
 
 const names = ["label", "review", "disagreements"];
 

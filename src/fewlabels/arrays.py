@@ -1,0 +1,22 @@
+"""Arrays: the names of their types, how close two numbers count as equal, and a check of a single one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.floating[Any]]  # float32 or float64: a kernel makes its constants in the precision it is given
+
+EPS = float(np.finfo(float).eps)
+TIE = 1e-9  # values this close, or this share of the larger where that is above 1, are equal but for rounding
+LARGEST = 1e100  # of a feature: squares of distances between smaller ones stay finite
+
+
+def is_whole(value: object) -> bool:
+    """A whole number of Python's or NumPy's; True and False are not meant as numbers."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -1,0 +1,112 @@
+"""What a person gives to be labelled, on the command line: a folder, a table, a graph, or Label Studio's tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fewlabels.errors import FileError, SettingError
+
+if TYPE_CHECKING:
+    from fewlabels.items import Items
+    from fewlabels.labelstudio import TaskFile
+    from fewlabels.session import Session
+
+Config = Annotated[
+    Path | None, typer.Option(help="Label Studio's labeling config, a file of XML: classes and what is shown.")
+]
+Choices = Annotated[str | None, typer.Option(help="Which <Choices> of the labeling config, where it has several.")]
+TASKS = ".json"  # by this ending tasks are told from tables
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The options that say what is to be labelled."""
+
+    data: Path | None
+    text: str | None = None
+    image: str | None = None
+    features: Path | None = None
+    edges: Path | None = None
+    label: str | None = None
+    name: str | None = None
+    classes: tuple[str, ...] = ()
+    neighbors: int = 10
+
+    def tasks(self, config: Path | None, choices: str | None) -> TaskFile | None:
+        """Label Studio's tasks, where those were given."""
+        from fewlabels.labelstudio import Control, read_config, read_tasks
+
+        if self.data is None or self.data.suffix.lower() != TASKS or self.data.is_dir():
+            if config is not None or choices is not None:
+                raise SettingError("--config and --choices go with Label Studio's tasks: give a .json file of them.")
+            return None
+        if self.edges is not None or self.name is not None:
+            wrong = "--edges" if self.edges is not None else "--name-column"
+            raise SettingError(f"{wrong} does not go with Label Studio's tasks: leave it out.")
+        if config is None:
+            control = None if choices is None else Control(choices)
+        else:
+            control = read_config(_text(config), choices)
+        return read_tasks(self.data, control, self.label)
+
+    def reader(self, found: TaskFile | None) -> Callable[..., Items]:
+        """Reads the items when it is called."""
+        from fewlabels.items.read import read_items
+        from fewlabels.labelstudio import read_task_items
+
+        if found is not None:
+            return partial(
+                read_task_items,
+                found,
+                text=self.text,
+                image=self.image,
+                features=self.features,
+                classes=self.classes,
+                neighbors=self.neighbors,
+            )
+        return partial(
+            read_items,
+            self.data,
+            text=self.text,
+            image=self.image,
+            features=self.features,
+            edges=self.edges,
+            label=self.label,
+            name=self.name,
+            classes=self.classes,
+            neighbors=self.neighbors,
+        )
+
+    def store(self, path: Path | None) -> Path:
+        """Where answers are kept: beside the data, if nobody says otherwise."""
+        beside = self.data if self.data is not None else self.edges
+        if beside is None:
+            raise SettingError("there is nothing to label: give a folder of images, a table, or --edges FILE.")
+        return path or beside.resolve().with_name(beside.resolve().name + ".fewlabels.sqlite")
+
+
+def take_annotations(found: TaskFile | None) -> Callable[[Session], None]:
+    """Once a session is open: the annotations of its tasks become answers."""
+
+    def begun(session: Session) -> None:
+        from fewlabels.labelstudio import Inbox
+
+        if found is not None:
+            Inbox(session, found.tasks).take_all()
+
+    return begun
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not written in UTF-8: save it again with that encoding.") from None
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}. Check the path.") from None

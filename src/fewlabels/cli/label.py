@@ -1,0 +1,139 @@
+"""fewlabels label: the labelling page on things of one's own."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fewlabels.cli.inputs import Choices, Config, Inputs, take_annotations
+from fewlabels.cli.options import (
+    TARGET,
+    Host,
+    NoBrowser,
+    Port,
+    Seed,
+    StrategyName,
+    Target,
+    Token,
+    comma_separated,
+    console,
+    passive_threads,
+)
+
+if TYPE_CHECKING:
+    from fewlabels.items import Items
+    from fewlabels.session import Session
+
+Overlap = Annotated[int, typer.Option(help="How many people label each item.", min=1)]
+
+
+def label(
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="A folder of images, a table (CSV, TSV, Parquet, JSON lines), or Label Studio's .json."),
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="The column whose text is shown and compared.")] = None,
+    image: Annotated[str | None, typer.Option(help="The column that names an image file.")] = None,
+    features: Annotated[
+        Path | None, typer.Option(help="Your own features, a .npy file with a row for every item.")
+    ] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="Your own graph: a table with source, target, perhaps weight; or .graphml, .npz."),
+    ] = None,
+    classes: Annotated[str | None, typer.Option(help="The classes, as a,b,c; more can be added on the page.")] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="The column of labels already known; without it, “label” if there is one.")
+    ] = None,
+    name_column: Annotated[
+        str | None, typer.Option(help="The column that names the items; without it, id, name, node or file.")
+    ] = None,
+    neighbors: Annotated[int, typer.Option(help="Nearest neighbours each item is tied to.", min=1)] = 10,
+    target_error: Target = TARGET,
+    strategy: StrategyName = "tsa",
+    seed: Seed = 0,
+    store: Annotated[Path | None, typer.Option(help="Where answers are kept; without it, beside the data.")] = None,
+    port: Port = None,
+    no_browser: NoBrowser = False,
+    host: Host = "127.0.0.1",
+    token: Token = None,
+    overlap: Overlap = 1,
+    config: Config = None,
+    choices: Choices = None,
+) -> None:
+    """Label your own things on a page in the browser. The same command goes on where you stopped.
+
+    Example, a folder of images: **fewlabels label photos/ --classes cat,dog**
+
+    Example, texts in a table: **fewlabels label reviews.csv --text review --classes good,bad**
+
+    Example, rows of numbers, some with a label: **fewlabels label iris.csv --label-column species**
+
+    Example, a graph: **fewlabels label people.csv --edges friends.csv --classes red,blue**
+
+    Example, tasks exported from Label Studio, annotations and all: **fewlabels label tasks.json**
+
+    Example, several people, each item asked of two: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
+    """
+    named = comma_separated(classes) or ()
+    inputs = Inputs(data, text, image, features, edges, label_column, name_column, named, neighbors)
+    found = inputs.tasks(config, choices)
+    return open_page(
+        inputs.reader(found),
+        inputs.store(store),
+        target=target_error,
+        strategy=strategy,
+        seed=seed,
+        port=port,
+        browser=not no_browser,
+        host=host,
+        token=token,
+        overlap=overlap,
+        begun=take_annotations(found),
+    )
+
+
+def open_page(
+    read: Callable[..., Items],
+    store: Path,
+    *,
+    target: float,
+    strategy: str,
+    seed: int,
+    port: int | None,
+    browser: bool,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    overlap: int = 1,
+    begun: Callable[[Session], None] = lambda session: None,
+) -> None:
+    """Say what was understood, open the page, and say in the end where the answers are."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end by a service manager: as by Ctrl-C
+    passive_threads()
+    from fewlabels.items.describe import describe
+    from fewlabels.session import Session, check_settings
+    from fewlabels.web.serve import find_place, serve
+
+    check_settings(strategy, target, overlap)
+    place = find_place(host, port, token)
+    with console.status("Reading") as status:
+        items = read(tell=status.update)
+    for line in describe(items):
+        console.print(line)
+    with console.status(f"Getting ready for {len(items.names):,} items") as status:
+        session = Session(
+            items, store, target=target, strategy=strategy, overlap=overlap, seed=seed, tell=status.update
+        )
+        begun(session)
+    answers = sum(session.snapshot().standing.people.values())
+    console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
+    if place.token:
+        console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
+    serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))
+    console.print(
+        f"Stopped. {session.snapshot().standing.labelled:,} labels are in {store}; the same command goes on from there."
+    )

@@ -1,0 +1,80 @@
+"""What the commands share: the console, options, lists given as a,b,c, and what the shell offers for them at Tab."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fewlabels.strategies import STRATEGIES
+
+console = Console(  # names of nodes and files are printed as they are, and whole where nobody sees a line's end
+    markup=False, highlight=False, width=None if sys.stdout.isatty() else 500
+)
+
+
+def one_strategy() -> list[tuple[str, str]]:
+    """Every strategy with what it does, for the shell to offer."""
+    return [(name, (strategy.__doc__ or "").splitlines()[0]) for name, strategy in STRATEGIES.items()]
+
+
+def some_strategies(incomplete: str) -> list[str]:
+    return one_more(incomplete, STRATEGIES)
+
+
+def one_more(incomplete: str, names: Iterable[str]) -> list[str]:
+    """The list typed so far with each name that may come next; a name is not offered twice.
+
+    >>> one_more("tsa,s", ["tsa", "sopt", "zlg"])
+    ['tsa,sopt']
+    """
+    *said, begun = incomplete.split(",")
+    return [",".join([*said, name]) for name in names if name.startswith(begun) and name not in said]
+
+
+MENU = ", ".join(STRATEGIES)
+Seed = Annotated[int, typer.Option(help="Fixes every random draw; the same seed gives the same questions.", min=0)]
+StrategyName = Annotated[
+    str, typer.Option(help=f"How questions are chosen: one of {MENU}.", autocompletion=one_strategy)
+]
+Port = Annotated[
+    int | None,
+    typer.Option(
+        help="Port of the page; without it, the first free one from 8765.", min=0, max=65535, envvar="FEWLABELS_PORT"
+    ),
+]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
+TARGET = 0.05  # as in session, which is slow to load; a test compares
+Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
+Host = Annotated[
+    str,
+    typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.", envvar="FEWLABELS_HOST"),
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        help="The token others have to show, in place of a made one; as a variable no process list shows it.",
+        envvar="FEWLABELS_TOKEN",
+    ),
+]
+
+
+def passive_threads() -> None:
+    """Before Numba loads: its idle threads leave the cores to those who read the page."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+def comma_separated(text: str | None) -> tuple[str, ...] | None:
+    """The names in a,b,c, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip())) if text else None
+
+
+def number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

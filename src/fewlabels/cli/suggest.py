@@ -1,0 +1,82 @@
+"""fewlabels suggest: one step of a pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from fewlabels.cli.options import Seed, StrategyName, comma_separated, console, number
+from fewlabels.errors import SettingError
+
+
+def suggest(
+    edges: Annotated[
+        Path,
+        typer.Option(
+            help="CSV, TSV, Parquet or JSON lines: source, target and perhaps weight; or .graphml; or a matrix, .npz."
+        ),
+    ],
+    labels: Annotated[
+        Path | None, typer.Option(help="The same kinds of file, with columns node and label; may be empty.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="All classes, as a,b,c; without it, those in the labels file.")
+    ] = None,
+    n: Annotated[int, typer.Option("-n", help="How many nodes to ask about.", min=1)] = 5,
+    out: Annotated[Path | None, typer.Option(help="CSV to write: node, label, prediction, chances.")] = None,
+    strategy: StrategyName = "tsa",
+    beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
+    seed: Seed = 0,
+) -> None:
+    """Say which nodes of your graph to label next, and predict the others: one step of a pipeline.
+
+    Example: **fewlabels suggest --edges edges.csv --labels labels.csv -n 5 --out predictions.csv**
+
+    With no label yet, name the classes: **fewlabels suggest --edges edges.csv --classes cat,dog**
+    """
+    from fewlabels.files.labels import read_labels
+    from fewlabels.graph.read import read_edges
+    from fewlabels.learner import ActiveLearner
+    from fewlabels.learner.report import write_predictions
+
+    graph = read_edges(edges)
+    known = read_labels(labels, graph.names) if labels else {}
+    named = list(comma_separated(classes) or sorted(set(known.values())))
+    if len(named) < 2:
+        raise SettingError(f"only {len(named)} class(es) known: name all of them with --classes a,b,c.")
+    with console.status(f"Looking ahead on {graph.n_nodes:,} nodes"):
+        learner = ActiveLearner(graph, named, strategy, number(beta), random_state=seed)
+        learner.teach(list(known), list(known.values()))
+        left = graph.n_nodes - len(known)
+        next_nodes = learner.query(min(n, left)) if left else []
+        gains, chances = learner.gains(), learner.predict_proba()
+    console.print(
+        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(known)} labelled; expected error "
+        f"{learner.expected_error():.4f}"
+    )
+    if unreached := learner.unreached:
+        console.print(
+            f"{len(unreached):,} nodes lie in parts of the graph without a label: nothing is known about them yet.",
+            highlight=False,
+        )
+    if not next_nodes:
+        console.print("Every node is labelled: there is nothing left to ask.")
+    else:
+        table = Table(
+            "ask",
+            "gain",
+            "most likely",
+            "chance",
+            caption="gain: how much the expected error should drop",
+            caption_justify="left",
+        )
+        for node in next_nodes:
+            k = graph.position(node)
+            table.add_row(str(node), f"{gains[k]:+.5f}", named[chances[k].argmax()], f"{chances[k].max():.2f}")
+        console.print(table)
+    if out:
+        write_predictions(out, learner)
+        console.print(f"Predictions of all nodes: {out}")

@@ -1,0 +1,56 @@
+"""Many answers at once: one after another or, where that is quicker, everything afresh."""
+
+from __future__ import annotations
+
+from fewlabels.arrays import Floats, Ints
+
+
+class BatchUpdates:
+    """For fields whose `refresh` works everything out from the graph and the labels."""
+
+    label: Ints  # (n,)
+    attached: Floats  # (n, C)
+
+    def observe(self, node: int, label: int) -> None:
+        raise NotImplementedError
+
+    def forget(self, node: int) -> None:
+        raise NotImplementedError
+
+    def attach(self, node: int, weights: Floats) -> None:
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        raise NotImplementedError
+
+    def one_by_one(self, count: int) -> bool:
+        """Whether this many answers are taken in one after another."""
+        raise NotImplementedError
+
+    def observe_all(self, labels: dict[int, int]) -> None:
+        """{node: class} taken in."""
+        if self.one_by_one(len(labels)):
+            for node, label in labels.items():
+                self.observe(node, label)
+        else:
+            self.label[list(labels)] = list(labels.values())
+            self.refresh()
+
+    def forget_all(self, nodes: list[int]) -> None:
+        """The labels of these nodes taken back."""
+        if self.one_by_one(len(nodes)):
+            for node in nodes:
+                self.forget(node)
+        else:
+            self.label[nodes] = -1
+            self.refresh()
+
+    def attach_all(self, weights: dict[int, Floats]) -> None:
+        """{node: (C,) weights} of their unsure answers from now on."""
+        if self.one_by_one(len(weights)):
+            for node, each in weights.items():
+                self.attach(node, each)
+        else:
+            for node, each in weights.items():
+                self.attached[node] = each
+            self.refresh()

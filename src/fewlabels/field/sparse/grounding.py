@@ -1,0 +1,188 @@
+"""G with some nodes held: its diagonal, a few of its columns, the resistance of every edge; all of G is never formed.
+
+Held are the labelled nodes and, in a component without a label, one node: its anchor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.sparse.budget import TIGHT, Budget
+from fewlabels.field.sparse.column_cache import Block, ColumnCache, Probes
+from fewlabels.field.sparse.solve.choose import make_solver
+from fewlabels.field.sparse.solve.diagonal import variances
+from fewlabels.field.sparse.solve.pcg import System, unit_columns
+from fewlabels.kernels.cpu.neighbour_gains import update_ties
+
+PROBES = 64  # of VOpt's sums of squares: 18% of noise, before the pool is scored in full
+PROBED = 1e-6  # tolerance of a probe: SOpt's sums are among them
+SEED = 20160219
+
+
+class Grounding:
+    """inv(A) of the nodes not held, A = diag(degrees + unsure answers) - weights; only its verbs change it.
+
+    Every array is by node number. The columns in the cache and the probes follow every change at O(n) a column.
+    """
+
+    def __init__(self, weights: sparse.csr_array, degree: Floats, component: Ints, held: Ints, solver: str) -> None:
+        """`held` are the nodes held at first, one for every component. Call `set_up` before anything else."""
+        n = len(degree)
+        self._component, self._degree = component, degree
+        flags = np.zeros(n, dtype=bool)
+        flags[held] = True
+        pivots = np.where(degree > 0, degree, 1.0)  # a node without edges is always held
+        indptr, indices = weights.indptr.astype(np.int64), weights.indices.astype(np.int64)
+        self._system = System(indptr, indices, weights.data, pivots, flags)
+        self._solver = make_solver(self._system, solver)
+        self.least = np.divide(1.0, degree, out=np.full(n, np.finfo(float).tiny), where=degree > 0)  # no G_kk is below
+        self._probes: Probes | None = None
+
+    def set_up(self, budget: Budget) -> None:
+        """Take the memory for the cache, and work out diag(G)."""
+        self._budget = budget
+        n = len(self._degree)
+        self.cache = ColumnCache(n, min(n, budget.columns), budget.dtype)
+        self.work_out_diagonal(alone=True)
+
+    @property
+    def solver_name(self) -> str:
+        return self._solver.name
+
+    @property
+    def has_factor(self) -> bool:
+        """Whether columns come from a Cholesky factor: cheap, and to rounding."""
+        return self._solver.exact
+
+    @property
+    def nbytes(self) -> int:
+        """What a copy takes, but for arrays of n numbers."""
+        return int(self.cache.X.nbytes + (0 if self._probes is None else self._probes.X.nbytes))
+
+    @property
+    def edges(self) -> tuple[Ints, Ints, Floats]:
+        """The neighbours of every node, by rows, and G_ii + G_jj - 2 G_ij between them."""
+        return self._system.indptr, self._system.indices, self._ties
+
+    def solve(self, B: Floats) -> Floats:
+        """(n, m) G B, zero in the rows held."""
+        return self._solver.solve(self._system, B, TIGHT)
+
+    def columns(self, nodes: Ints, tolerance: float | None = None) -> Floats:
+        """(n, m) columns of G, good enough to score questions by where no tolerance is given."""
+        return self._solver.columns(self._system, nodes, tolerance or self._budget.tolerance)
+
+    def column(self, node: int) -> Floats:
+        """(n,) the node's column of G, to rounding; from the cached one as a guess."""
+        guess = self.cache.column(node)
+        if guess is None or self._solver.exact:
+            return self._solver.columns(self._system, np.array([node]), TIGHT)[:, 0]
+        B = unit_columns(len(self._degree), np.array([node]))
+        return self._solver.solve(self._system, B, TIGHT, guess[:, None].astype(float))[:, 0]
+
+    def slots(self, nodes: Ints) -> Ints:
+        """Where the cache has the columns of these nodes; a sketched diag(G) is mended there."""
+        slots = self.cache.slots(nodes, self.columns)
+        if not self.exact_diagonal:
+            pivots = self.cache.X[nodes, slots]
+            self.diagonal[nodes] = np.where(self._system.held[nodes], 0.0, pivots)
+        return slots
+
+    def probes(self) -> Probes:
+        """G 1 and G z, made when first wanted."""
+        if self._probes is None:
+            n = len(self._degree)
+            Z = np.ones((n, 1 + PROBES))
+            Z[:, 1:] -= 2 * np.random.default_rng(SEED).integers(2, size=(n, PROBES))
+            self._probes = Probes(Z, self._solver.solve(self._system, Z, PROBED))
+        return self._probes
+
+    def hold(self, node: int, column: Floats) -> None:
+        """The node, whose column of G this is, is held from now on: G' = G - G_q G_q' / G_qq."""
+        self.diagonal -= column / column[node] * column
+        self._each(lambda block: block.hold(node, column))
+        update_ties(*self.edges, column, -1 / column[node])
+        self._hold(node, column)
+        self.cache.drop(np.array([node]))
+
+    def release(self, node: int, reach: Floats, s: float) -> None:
+        """The node is held no longer: G' = G + reach reach' / s, reach (n,) being 1 at the node itself."""
+        self.diagonal += reach**2 / s
+        self._each(lambda block: block.release(reach, s))
+        update_ties(*self.edges, reach, 1 / s)
+        self._system.held[node] = False
+        self._solver.release(self._system, node, reach, s)
+
+    def move(self, anchor: int, node: int, members: Flags) -> None:
+        """A component without a label is held at this node instead of its anchor: the node's column tells all."""
+        column = self.column(node)
+        pivot = column[node]
+        self.diagonal[members] += pivot - 2 * column[members]
+        self._each(lambda block: block.move(node, column, members))
+        self._hold(node, column)
+        self._system.held[anchor] = False
+        self._solver.release(self._system, anchor, np.where(members, 1 - column / pivot, 0.0), 1 / pivot)
+        self.cache.drop(np.array([node]))
+
+    def shift(self, node: int, column: Floats, held: float) -> None:
+        """What is said of the node has changed: its G_qq is `held` times less; column is its column of G until now."""
+        pivot = column[node]
+        share, change = column / pivot, pivot / held - pivot
+        self.diagonal += share**2 * change
+        self.diagonal[node] = pivot / held
+        self._each(lambda block: block.shift(node, share, 1 / held))
+        update_ties(*self.edges, share, change)
+        if change < 0:
+            self._solver.hold(self._system, node, -change * share)  # G loses as much as if such a column were held
+        elif change > 0:
+            self._solver.release(self._system, node, share, 1 / change)
+
+    def tie(self, nodes: Any, unsure: Floats | float) -> None:
+        """The unsure answers of these nodes weigh so much from now on: A knows, G has to be told by another verb."""
+        held_by = self._degree[nodes] + unsure
+        self._system.diagonal[nodes] = np.where(held_by > 0, held_by, 1.0)  # nothing at all: the node is held
+        self.least[nodes] = 1 / np.where(held_by > 0, held_by, 1 / np.finfo(float).tiny)
+
+    def mend(self) -> None:
+        """No variance is below 1 / d_k, whatever rounding or a sketch says; where held it is none."""
+        np.maximum(self.diagonal, self.least, out=self.diagonal)
+        self.diagonal[self._system.held] = 0
+
+    def refresh(self, held: Ints, unsure: Floats) -> None:
+        """Start again: these nodes are held, (n,) the unsure answers weigh so much. diag(G) is worked out apart."""
+        self.tie(slice(None), unsure)
+        self._system.held[:] = False
+        self._system.held[held] = True
+        self._solver.refresh(self._system)
+        self.cache.clear()
+        self._probes = None
+
+    def copy(self) -> Grounding:
+        twin = object.__new__(Grounding)
+        for name, value in self.__dict__.items():
+            setattr(twin, name, np.array(value) if isinstance(value, np.ndarray) else value)
+        system = self._system
+        twin._system = system._replace(held=system.held.copy(), diagonal=system.diagonal.copy())
+        twin._solver, twin.cache = self._solver.copy(), self.cache.copy()
+        twin._probes = None if self._probes is None else self._probes.copy()
+        return twin
+
+    def work_out_diagonal(self, alone: bool) -> None:
+        """diag(G) and the resistances afresh; `alone`: nothing but anchors is held. From then on float32 may do."""
+        found = variances(self._system, self._solver, self._component, alone, np.random.default_rng(SEED))
+        self.diagonal, self._ties, self.exact_diagonal = found
+        self._solver.narrow(self._budget.dtype)
+
+    def _hold(self, node: int, column: Floats) -> None:
+        self._system.held[node] = True
+        self._solver.hold(self._system, node, column)
+
+    def _each(self, change: Callable[[Block], None]) -> None:
+        change(self.cache)
+        if self._probes is not None:
+            change(self._probes)

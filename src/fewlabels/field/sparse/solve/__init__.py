@@ -1,0 +1,1 @@
+"""inv(A) applied to columns: sparse Cholesky or conjugate gradients, whichever fits the graph; and its diagonal."""

@@ -1,0 +1,155 @@
+"""Which solver fits the graph: sparse Cholesky where little fills in, else conjugate gradients; found by a trial."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+
+from fewlabels.arrays import Floats, Ints
+from fewlabels.errors import SettingError, nearest
+from fewlabels.field.sparse.solve import jacobi
+from fewlabels.field.sparse.solve.factor import Cholespy, Factor, SuperLU, has_cholespy
+from fewlabels.field.sparse.solve.iterative import JacobiSolver, MultigridSolver
+from fewlabels.field.sparse.solve.pcg import HEAVY, Aggregates, System, matrix_of, solve, unit_columns
+from fewlabels.machine import memory
+
+SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
+TRIAL = 3_000  # nodes of a piece of the graph on which fill is tried; twice as many where that went well
+MOST_FILL = 220  # entries of the factor a node: beyond it conjugate gradients are quicker
+OPEN_WORK = 8e9  # fill^2 n up to which the open factor is taken, for an exact diag(G): two minutes; beyond, hours
+LOOSE = 1e-5
+FEW_STEPS = (
+    50  # with the diagonal: a step with a hierarchy is at least ten times the work, and takes five or more of them
+)
+
+
+class Solver(Protocol):
+    """inv(A) of the current labels, applied to blocks."""
+
+    exact: bool
+
+    @property
+    def name(self) -> str: ...
+
+    def refresh(self, system: System) -> None:
+        """Start again from these labels."""
+
+    def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
+        """(n, m) inv(A) B, zero in the rows held."""
+
+    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+        """(n, m) columns of inv(A)."""
+
+    def hold(self, system: System, node: int, column: Floats) -> None:
+        """The node is held from now on; column is its column of inv(A) until now."""
+
+    def release(self, system: System, node: int, reach: Floats, s: float) -> None:
+        """The node is held no longer: inv(A) grows by reach reach' / s."""
+
+    def narrow(self, dtype: type) -> None:
+        """Columns in this precision are good enough from now on, but for tight tolerances."""
+
+    def copy(self) -> Solver: ...
+
+
+def make_solver(system: System, kind: str = "auto") -> Solver:
+    """The solver of this name, or the one that fits."""
+    if kind not in SOLVERS:
+        raise SettingError(f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}")
+    if kind == "cholespy" and not has_cholespy():
+        raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or 'superlu'.")
+    if kind not in ("auto", "superlu", "cholespy"):
+        return _iterative(system, kind)
+    n, fill = len(system.diagonal), expected_fill(system)
+    closed = kind == "cholespy" or (kind == "auto" and fill**2 * n > OPEN_WORK and has_cholespy())
+    make = Cholespy if closed else SuperLU
+    need = make.memory * fill * n
+    if kind == "auto" and (fill > MOST_FILL or need > memory.available()):
+        return _quickest(system)
+    memory.require(int(need), f"a Cholesky factor with about {fill:.0f} entries a node", "Use solver='auto'.")
+    try:
+        return Factor(system, make)
+    except MemoryError:
+        if kind != "auto":
+            raise
+        return _quickest(system)
+
+
+def expected_fill(system: System) -> float:
+    """Entries of a Cholesky factor, per node, extrapolated from two pieces of the graph around its first free node.
+
+    On a surface the entries a node grow like the logarithm of the size, elsewhere like a power of it; a power fitted to
+    two sizes covers both, and errs to the safe side.
+    """
+    n = len(system.diagonal)
+    reach = breadth_first(system, 2 * TRIAL)
+    small = _fill_of(system, reach[:TRIAL])
+    if small > MOST_FILL or n <= TRIAL:
+        return small
+    large = _fill_of(system, reach)
+    growth = max(0.0, np.log2(large / small))
+    return float(large * (n / len(reach)) ** growth)
+
+
+def _fill_of(system: System, nodes: Ints) -> float:
+    """Entries of the factor a node when only these nodes are free."""
+    return SuperLU(matrix_of(_piece(system, nodes))).fill / len(nodes)
+
+
+def _piece(system: System, nodes: Ints) -> System:
+    """These nodes alone, the others held."""
+    indptr, indices, weights, diagonal, held = system
+    W = sparse.csr_matrix((weights, indices, indptr), shape=(len(held), len(held)))[nodes][:, nodes]
+    return System(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, diagonal[nodes], held[nodes])
+
+
+def breadth_first(system: System, most: int) -> Ints:
+    """Up to `most` nodes around the best connected one, the near ones first; other components follow."""
+    starts = iter(np.argsort(-np.diff(system.indptr), kind="stable"))
+    seen = np.zeros(len(system.held), dtype=bool)
+    found: list[int] = []
+    queue: deque[int] = deque()
+    while len(found) < min(most, len(seen)):
+        if not queue:
+            start = next(int(k) for k in starts if not seen[k])
+            seen[start] = True
+            queue.append(start)
+        k = queue.popleft()
+        found.append(k)
+        for j in system.indices[system.indptr[k] : system.indptr[k + 1]]:
+            if not seen[j]:
+                seen[j] = True
+                queue.append(int(j))
+    return np.array(found)
+
+
+def _iterative(system: System, kind: str) -> JacobiSolver | MultigridSolver:
+    return JacobiSolver(system) if kind == "jacobi" else MultigridSolver(system, smoothed=kind == "amg")
+
+
+def _quickest(system: System) -> Solver:
+    """The preconditioner with which four columns of the graph itself take least work: steps times passes over it.
+
+    Work is counted, not timed, so that the choice does not depend on what else the machine does.
+    """
+    free = np.flatnonzero(~system.held)
+    B = unit_columns(len(system.held), free[np.linspace(0, len(free) - 1, 4).astype(int)])
+    _, steps = jacobi.solve(jacobi.scaled(system, np.float64), B, LOOSE)
+    best: tuple[float, Solver] = (float(steps), JacobiSolver(system))
+    if steps <= FEW_STEPS:
+        return best[1]
+    piece = _piece(system, breadth_first(system, TRIAL))
+    for smoothed in (False, True):
+        if Aggregates(piece, smoothed).complexity > HEAVY:  # on a whole graph with hubs it can fill the memory
+            continue
+        solver = MultigridSolver(system, smoothed)
+        if solver.inverse.complexity > HEAVY:
+            continue
+        passes = 2 * (3 + 2 * solver.inverse.complexity)  # float64, and the way down and up
+        work = solve(system, B, solver.inverse, LOOSE)[1] * passes
+        if work < best[0]:
+            best = (work, solver)
+    return best[1]

@@ -1,0 +1,195 @@
+"""diag(G): exact from an open Cholesky factor or from all columns, else a sketch with the near part exact."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.sparse.solve.choose import Solver
+from fewlabels.field.sparse.solve.factor import Factor, SuperLU
+from fewlabels.field.sparse.solve.pcg import System, unsure_ties
+from fewlabels.kernels.cpu import blocks
+
+COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
+PROBES = 384  # of a sketch: a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
+WIDTH = 32
+TOLERANCE = 1e-3  # of a probe: far below the noise of the sketch
+EXACT = 1e-9
+OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
+
+
+class Variances(NamedTuple):
+    """What G says along the graph itself."""
+
+    diagonal: Floats  # (n,) G_kk, zero where held
+    ties: Floats  # (entries of W,) G_ii + G_jj - 2 G_ij of every edge, in both directions
+    exact: bool
+
+
+def variances(system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator) -> Variances:
+    """diag(inv(A)) and the resistances along the edges; `alone`: each component is held at one node only."""
+    n = len(system.held)
+    if isinstance(solver, Factor) and isinstance(solver.base, SuperLU) and _work(solver.base) <= OPEN_WORK:
+        return Variances(*takahashi(solver.base, system), True)
+    if n <= COLUMNS_UP_TO:
+        return Variances(*by_columns(system, solver), True)
+    return Variances(*sketched(system, solver, component, alone, rng), False)
+
+
+def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
+    """Diagonal and ties from every column."""
+    free = np.flatnonzero(~system.held)
+    n = len(system.held)
+    found, rows = np.zeros(n), np.repeat(np.arange(n), np.diff(system.indptr))
+    between = np.zeros(len(system.indices))
+    for left in range(0, len(free), WIDTH):
+        nodes = free[left : left + WIDTH]
+        X = solver.columns(system, nodes, EXACT)
+        found[nodes] = X[nodes, np.arange(len(nodes))]
+        for j, k in enumerate(nodes):
+            row = slice(system.indptr[k], system.indptr[k + 1])
+            between[row] = X[system.indices[row], j]
+    return found, found[rows] + found[system.indices] - 2 * between
+
+
+def sketched(
+    system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Diagonal and ties from random potentials.
+
+    With random signs x on the edges, z = G B' sqrt(W) x has the covariance G, and G_kk = 1 / d_k + var(sum_j w_kj z_j
+    / d_k): only walks that leave k and come back are left to chance. Where one node alone is held, the potentials are
+    taken about their mean over the component, which takes the common part, known exactly, out of the noise. A tie is
+    the mean square of the difference of its ends.
+    """
+    indptr, indices, weights, degree, held = system
+    n = len(held)
+    total, ties = np.zeros(n), np.zeros(len(indices))
+    root = np.sqrt(weights)
+    unsure = unsure_ties(system)
+    tied = np.flatnonzero(unsure)
+    hung = np.sqrt(unsure[tied])  # an unsure answer is an edge like the others, to a node that is held
+    size = np.bincount(component)
+    average = 1 / degree
+    for left in range(0, PROBES, WIDTH):
+        m = min(WIDTH, PROBES - left)
+        B = _edge_noise(indptr, indices, root, m, int(rng.integers(2**62)))
+        B[tied] += hung[:, None] * (1 - 2.0 * rng.integers(2, size=(len(tied), m)))
+        Z = solver.solve(system, B, TOLERANCE)
+        _add_differences(indptr, indices, Z, ties)
+        if alone:
+            Z -= (np.stack([np.bincount(component, Z[:, j]) for j in range(m)], axis=1) / size[:, None])[component]
+        total += (blocks.scaled(blocks.product(indptr, indices, weights, Z), average) ** 2).sum(axis=1)
+    ties /= PROBES
+    if not alone:
+        return np.where(held, 0.0, average + total / PROBES), ties
+    one = solver.solve(system, np.ones((n, 1)), EXACT)[:, 0]
+    mean = one / size[component]  # (n,) the mean of each column of G
+    overall = np.bincount(component, mean) / size
+    centred = average * (1 - 2 / size[component]) + total / PROBES  # (n,) the diagonal of the pseudo-inverse
+    return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average)), ties
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _add_differences(indptr: Ints, indices: Ints, Z: Floats, ties: Floats) -> None:
+    """Add the squared differences of the potentials to every edge."""
+    for i in prange(len(indptr) - 1):
+        mine = Z[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            other = Z[indices[e]]
+            total = 0.0
+            for c in range(len(mine)):
+                total += (mine[c] - other[c]) ** 2
+            ties[e] += total
+
+
+@njit(cache=True, nogil=True)
+def _edge_noise(indptr: Ints, indices: Ints, root: Floats, m: int, seed: int) -> Floats:
+    """(n, m) B' sqrt(W) x: every edge adds its root, with a random sign, to one end and takes it off the other.
+
+    The signs of an edge, at most 64, are the bits of its number hashed by splitmix64.
+    """
+    n = len(indptr) - 1
+    out = np.zeros((n, m))
+    for i in range(n):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j > i:
+                bits = np.uint64(seed) + np.uint64(e + 1) * np.uint64(0x9E3779B97F4A7C15)
+                bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+                bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+                bits ^= bits >> np.uint64(31)
+                for c in range(m):
+                    x = root[e] if (bits >> np.uint64(c)) & np.uint64(1) else -root[e]
+                    out[i, c] += x
+                    out[j, c] -= x
+    return out
+
+
+def _work(base: SuperLU) -> float:
+    return float((np.diff(base.indptr).astype(float) ** 2).sum())
+
+
+def takahashi(base: SuperLU, system: System) -> tuple[Floats, Floats]:
+    """Diagonal and ties from A = L D L', by Takahashi's recurrence on the pattern of L, which holds every edge."""
+    diagonal, Z = _takahashi(base.indptr, base.indices, base.L, base.pivots)
+    found = np.empty(len(diagonal))
+    found[base.order] = diagonal
+    found[system.held] = 0
+    place = np.empty(len(base.order), dtype=np.int64)
+    place[base.order] = np.arange(len(place))
+    return found, _ties(system.indptr, system.indices, system.held, found, place, base.indptr, base.indices, Z)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _ties(
+    indptr: Ints, indices: Ints, held: Flags, diagonal: Floats, place: Ints, columns: Ints, rows: Ints, Z: Floats
+) -> Floats:
+    """G_ii + G_jj - 2 G_ij of every edge, G_ij looked up in its column of Z."""
+    ties = np.empty(len(indices))
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            between = 0.0
+            if not (held[i] or held[j]):
+                a, b = min(place[i], place[j]), max(place[i], place[j])
+                start, stop = columns[a], columns[a + 1]
+                at = start + np.searchsorted(rows[start:stop], b)
+                if at < stop and rows[at] == b:
+                    between = Z[at]
+            ties[e] = diagonal[i] + diagonal[j] - 2 * between
+    return ties
+
+
+@njit(cache=True, nogil=True)
+def _takahashi(indptr: Ints, indices: Ints, L: Floats, pivots: Floats) -> tuple[Floats, Floats]:
+    """Z_ij = [i = j] / D_j - sum_{k > j} Z_ik L_kj, from the last column to the first; only Z on L's pattern is needed.
+
+    For column j with rows K: Z_Kj = -Z_KK L_Kj. Z_KK is read column by column, each spread over a work vector.
+    """
+    n = len(pivots)
+    Z = np.zeros(len(L))  # below the diagonal, on the pattern of L
+    diagonal = np.empty(n)
+    slot = np.full(n, -1)  # where a row stands in column j
+    for j in range(n - 1, -1, -1):
+        start, stop = indptr[j], indptr[j + 1]
+        for e in range(start, stop):
+            slot[indices[e]] = e
+        for e in range(start, stop):  # column k of Z_KK: its diagonal, and its rows below that are in K
+            k, mine = indices[e], L[e]
+            total = diagonal[k] * mine
+            for f in range(indptr[k], indptr[k + 1]):
+                other = slot[indices[f]]
+                if other >= 0:
+                    total += Z[f] * L[other]
+                    Z[other] -= Z[f] * mine
+            Z[e] -= total
+        value = 1 / pivots[j]
+        for e in range(start, stop):
+            value -= Z[e] * L[e]
+            slot[indices[e]] = -1
+        diagonal[j] = value
+    return diagonal, Z

@@ -1,0 +1,170 @@
+"""Sparse Cholesky: a factor made once, brought up to date by the answers since."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from fewlabels.arrays import Floats, Ints
+from fewlabels.errors import FewlabelsError
+from fewlabels.field.sparse.solve.pcg import System, matrix_of, unit_columns
+from fewlabels.kernels.cpu import blocks
+
+SINGLE, REFINED = 1e-4, 2  # tolerance that float32 reaches by itself; steps of refinement beyond it
+WIDTH = 16  # columns that are in float64 at a time where only that is possible
+MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
+
+
+def has_cholespy() -> bool:
+    return importlib.util.find_spec("cholespy") is not None
+
+
+class Base(Protocol):
+    """inv(A) of the moment it was made."""
+
+    def solve(self, B: Floats) -> Floats:
+        """(n, m) inv(A) B."""
+
+    def narrow(self, dtype: type) -> None:
+        """Work in this precision from now on, if that is possible."""
+
+
+class SuperLU:
+    """A = L D L' by SciPy's SuperLU in symmetric mode, without pivoting; L can be read, so diag(G) is exact."""
+
+    memory = 40  # bytes an entry of L while it is made: L and U, and L again
+
+    def __init__(self, A: sparse.csr_matrix) -> None:
+        options = {"SymmetricMode": True}
+        lu = splu(sparse.csc_matrix(A), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        if (lu.perm_r != lu.perm_c).any():
+            raise FewlabelsError("SuperLU exchanged rows: the graph spans too many decades. Use solver='amg'.")
+        self.order: Ints = np.argsort(lu.perm_c).astype(np.int64)  # row i of L is node order[i]
+        self.pivots: Floats = lu.U.diagonal()
+        L = lu.L
+        del lu
+        L.sort_indices()
+        below = L.indices != np.repeat(np.arange(L.shape[1]), np.diff(L.indptr))  # all but the diagonal of ones
+        self.indptr: Ints = np.concatenate([[0], np.cumsum(below)])[L.indptr]
+        self.indices, self.L = L.indices[below], L.data[below]
+
+    @property
+    def fill(self) -> int:
+        return len(self.L) + len(self.pivots)
+
+    def solve(self, B: Floats) -> Floats:
+        X: Floats = blocks.triangular(self.indptr, self.indices, self.L, self.pivots, self.order, B)
+        return X
+
+    def narrow(self, dtype: type) -> None:
+        self.L, self.pivots = self.L.astype(dtype, copy=False), self.pivots.astype(dtype, copy=False)
+
+
+class Cholespy:
+    """CHOLMOD's supernodal factor through cholespy (an extra): quicker to make than SuperLU's, but closed."""
+
+    memory = 12  # bytes an entry that SuperLU's would have: CHOLMOD finds a better order
+
+    def __init__(self, A: sparse.csr_matrix) -> None:
+        from cholespy import CholeskySolverD, MatrixType
+
+        indptr, indices = A.indptr.astype(np.int32), A.indices.astype(np.int32)
+        self._solver = CholeskySolverD(A.shape[0], indptr, indices, np.ascontiguousarray(A.data), MatrixType.CSR)
+
+    def solve(self, B: Floats) -> Floats:
+        X, Y = np.empty_like(B), np.empty((len(B), WIDTH))
+        for left in range(0, B.shape[1], WIDTH):
+            part = np.ascontiguousarray(B[:, left : left + WIDTH], dtype=float)
+            Y = Y if part.shape == Y.shape else np.empty_like(part)
+            self._solver.solve(part, Y)
+            X[:, left : left + WIDTH] = Y
+        return X
+
+    def narrow(self, dtype: type) -> None:
+        """It has one precision."""
+
+
+class Factor:
+    """inv(A) now = inv(A) of the factor + U S U', S a diagonal of signs, a column of U for every node held or released.
+
+    Holding q takes off G_q G_q' / G_qq; releasing it adds reach reach' / s (docs/maths.md). Applying U to a column
+    costs as much as a few sweeps over the graph; after `MOST_UPDATES` answers the factor is made afresh. In float32,
+    which is half the memory to run through, nothing cancels (L has no positive entry below its diagonal, B none that is
+    negative), and what must be precise is refined by its residual.
+    """
+
+    exact = True
+
+    def __init__(self, system: System, make: type[SuperLU] | type[Cholespy]) -> None:
+        self._make = make
+        self.refresh(system)
+
+    @property
+    def name(self) -> str:
+        return f"Cholesky ({self._make.__name__})"
+
+    def refresh(self, system: System) -> None:
+        self.base = self._make(matrix_of(system))
+        self._held = system.held.copy()  # the rows that the factor knows as decoupled
+        self._dtype: type = np.float64
+        self._U = np.empty((len(system.held), 0))
+        self._signs = np.empty(0)
+
+    def narrow(self, dtype: type) -> None:
+        self._dtype = dtype
+        self.base.narrow(dtype)
+        self._U = self._U.astype(dtype, copy=False)
+
+    def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
+        X = self._solved(system, B.copy(), self._U[:, : len(self._signs)].T @ B)
+        if self._dtype is np.float32 and tolerance < SINGLE:
+            X = X.astype(float)
+            for _ in range(REFINED):
+                left = blocks.residual(*system, B, X)
+                X += self._solved(system, left, self._U[:, : len(self._signs)].T @ left)
+        return X
+
+    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+        if self._dtype is np.float32 and tolerance < SINGLE:
+            return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
+        B = unit_columns(len(system.held), nodes, self._dtype)
+        return self._solved(system, B, self._U[nodes, : len(self._signs)].T)
+
+    def _solved(self, system: System, B: Floats, across: Floats) -> Floats:
+        """inv(A) B, where across (rank, m) is U'B; B is spoilt."""
+        B[self._held] = 0
+        X = self.base.solve(B)
+        if len(across):
+            blocks.add_product(X, self._U, len(across), self._signs[:, None] * across)
+        X[system.held] = 0
+        return X
+
+    def hold(self, system: System, node: int, column: Floats) -> None:
+        self._update(system, column / np.sqrt(column[node]), -1.0)
+
+    def release(self, system: System, node: int, reach: Floats, s: float) -> None:
+        self._update(system, reach / np.sqrt(s), 1.0)
+
+    def _update(self, system: System, column: Floats, sign: float) -> None:
+        used = len(self._signs)
+        if used >= MOST_UPDATES:
+            dtype = self._dtype
+            self.refresh(system)
+            self.narrow(dtype)
+            return
+        if used == self._U.shape[1]:
+            wider: Floats = np.zeros((len(column), min(MOST_UPDATES, max(8, 2 * used))), self._dtype)
+            wider[:, :used] = self._U
+            self._U = wider
+        self._U[:, used] = column
+        self._signs = np.append(self._signs, sign)
+
+    def copy(self) -> Factor:
+        twin = object.__new__(Factor)
+        twin.__dict__.update(self.__dict__)
+        twin._U, twin._signs = self._U[:, : len(self._signs)].copy(), self._signs.copy()
+        return twin

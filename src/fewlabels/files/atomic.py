@@ -1,0 +1,43 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fewlabels.errors import FileError
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary path beside `path` to write to; it takes the name `path`, on disk, when the block ends well."""
+    shown, path = Path(path), Path(path).resolve()  # through a link, to the file it names
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write {shown}: there is no folder {shown.parent}. Create it first.")
+    if path.is_dir():
+        raise FileError(f"cannot write {shown}: it is a folder. Give a file name inside it.")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    except OSError as error:
+        raise FileError(f"cannot write {shown}: {error.strerror}. Choose another folder.") from None
+    os.close(handle)
+    draft = Path(name)
+    try:
+        yield draft
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        draft.replace(path)
+    except OSError as error:
+        raise FileError(f"cannot write {shown}: {error.strerror or error}. What was there before is kept.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,65 @@
+"""The matrix of a graph in an .npz file, as scipy.sparse.save_npz writes it; names of nodes may lie beside it."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fewlabels.errors import FewlabelsError, FileError
+from fewlabels.files.atomic import atomic_file
+from fewlabels.machine.memory import require
+
+COPIES = 4  # the matrix as it is read, as it is kept, turned round, and a passing one
+NAMES = "names.npy"  # SciPy does not look at it
+
+
+def read_matrix(path: Path) -> tuple[Any, list[Hashable] | None]:
+    """The matrix and, where the file has them, the names of its nodes; nothing in the file is unpickled."""
+    if not path.is_file():
+        raise FileError(f"there is no file {path}. Check the path.")
+    try:
+        require(COPIES * _bytes_held(path), f"the matrix in {path}", "Use a machine with more memory.")
+        matrix = sparse.load_npz(path)
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # a damaged file may name rows that are not there
+        return matrix, _read_names(path)
+    except FewlabelsError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError):
+        raise FileError(
+            f"{path} cannot be read as a sparse matrix: save one with scipy.sparse.save_npz, or give edges as a table."
+        ) from None
+
+
+def write_matrix(path: Path, weights: sparse.csr_array, names: Sequence[Hashable] | None) -> None:
+    """Write the matrix, whole or not at all, for `scipy.sparse.load_npz` and `read_matrix`."""
+    if path.suffix.lower() != ".npz":
+        raise FileError(f"{path} ends in {path.suffix!r}: give a name that ends in .npz.")
+    array = None if names is None else np.array(list(names))
+    if array is not None and (array.dtype.kind not in "iU" or array.tolist() != list(names or ())):
+        raise FileError(f"{path} was not written: its names are all text, or all whole numbers. Rename the nodes.")
+    with atomic_file(path) as draft:
+        sparse.save_npz(draft, weights)
+        if array is not None:
+            with zipfile.ZipFile(draft, "a", zipfile.ZIP_DEFLATED) as file, file.open(NAMES, "w") as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def _read_names(path: Path) -> list[Hashable] | None:
+    with zipfile.ZipFile(path) as file:
+        if NAMES not in file.namelist():
+            return None
+        with file.open(NAMES) as entry:
+            return list(np.lib.format.read_array(entry, allow_pickle=False).tolist())
+
+
+def _bytes_held(path: Path) -> int:
+    """What the arrays in the file take when unpacked, from their headers."""
+    with zipfile.ZipFile(path) as file:
+        return sum(entry.file_size for entry in file.infolist())

@@ -1,0 +1,30 @@
+"""The graph in a file, told by its ending: a table of edges, a matrix (.npz), or GraphML."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fewlabels.errors import FileError
+from fewlabels.files.edges import read_edge_list
+from fewlabels.files.table import KINDS
+from fewlabels.graph.graph import Graph
+
+WHOLE = {".npz": Graph.from_npz, ".graphml": Graph.from_graphml}  # files that hold more than a list of edges
+
+
+def read_edges(path: str | os.PathLike[str]) -> Graph:
+    """A graph from a table of edges: columns source, target and perhaps weight; nodes keep their names, as text.
+
+    An .npz file of SciPy's holds the whole matrix instead, nodes by number; a .graphml file holds nodes and edges.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending in WHOLE:
+        return WHOLE[ending](path)
+    if ending not in KINDS:
+        raise FileError(
+            f"{path} ends in {path.suffix!r}: give a .csv, .tsv, .jsonl or .parquet file of edges, or a whole graph as "
+            ".npz or .graphml."
+        )
+    return Graph.from_edge_list(read_edge_list(path))

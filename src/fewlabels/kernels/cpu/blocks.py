@@ -1,0 +1,254 @@
+"""Numba kernels on row-major (n, m) blocks: one pass over the matrix serves all m columns, on all cores.
+
+They work in the precision of the block; sums over a column are taken in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.kernels.cpu.pairs import ORDER_FREE
+
+TILE = 64  # rows that are run along at once where only columns differ
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def residual(
+    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats
+) -> Floats:
+    """(n, m) B - A X with A = diag(diagonal) - weights; zero in the rows held, where X is zero, too."""
+    n, m = X.shape
+    R = np.empty((n, m), X.dtype)
+    for i in prange(n):
+        row = R[i]
+        if held[i]:
+            row[:] = 0.0
+            continue
+        d = diagonal[i]
+        for j in range(m):
+            row[j] = B[i, j] - d * X[i, j]
+        for e in range(indptr[i], indptr[i + 1]):
+            w, other = weights[e], X[indices[e]]
+            for j in range(m):
+                row[j] += w * other[j]
+    return R
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _apply(
+    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, X: Floats, Y: Floats, threads: int
+) -> Floats:
+    """Y = A X, zero in the rows held; returns (m,) the products X'Y of the columns."""
+    n, m = X.shape
+    partial = np.zeros((threads, m))
+    for t in prange(threads):
+        mine = np.zeros(m)
+        for i in range(t * n // threads, (t + 1) * n // threads):
+            row = Y[i]
+            if held[i]:
+                row[:] = 0.0
+                continue
+            d = diagonal[i]
+            for j in range(m):
+                row[j] = d * X[i, j]
+            for e in range(indptr[i], indptr[i + 1]):
+                w, other = weights[e], X[indices[e]]
+                for j in range(m):
+                    row[j] -= w * other[j]
+            for j in range(m):
+                mine[j] += row[j] * X[i, j]
+        partial[t] = mine
+    return partial.sum(axis=0)
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def step(X: Floats, R: Floats, P: Floats, Q: Floats, alpha: Floats) -> None:
+    """X += alpha P and R -= alpha Q, column by column."""
+    n, m = X.shape
+    x, r, p, q = X.reshape(-1), R.reshape(-1), P.reshape(-1), Q.reshape(-1)
+    rate = _tiled(alpha)
+    for tile in prange((n + TILE - 1) // TILE):
+        part = slice(tile * TILE * m, min((tile + 1) * TILE, n) * m)
+        a, b, c, d = x[part], r[part], p[part], q[part]
+        for k in range(len(a)):
+            a[k] += rate[k] * c[k]
+        for k in range(len(a)):
+            b[k] -= rate[k] * d[k]
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def turn(P: Floats, Z: Floats, beta: Floats) -> None:
+    """P = Z + beta P, column by column."""
+    n, m = P.shape
+    p, z = P.reshape(-1), Z.reshape(-1)
+    rate = _tiled(beta)
+    for tile in prange((n + TILE - 1) // TILE):
+        part = slice(tile * TILE * m, min((tile + 1) * TILE, n) * m)
+        a, b = p[part], z[part]
+        for k in range(len(a)):
+            a[k] = b[k] + rate[k] * a[k]
+
+
+@njit(cache=True)
+def _tiled(row: Floats) -> Floats:
+    """The row again and again, so that a tile of rows can be run along without looking at where one ends."""
+    m = len(row)
+    out = np.empty(TILE * m, row.dtype)
+    for i in range(TILE):
+        out[i * m : (i + 1) * m] = row
+    return out
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def scaled(R: Floats, factor: Floats) -> Floats:
+    """(n, m) each row times its factor."""
+    n, m = R.shape
+    Z = np.empty((n, m), R.dtype)
+    for i in prange(n):
+        for j in range(m):
+            Z[i, j] = factor[i] * R[i, j]
+    return Z
+
+
+@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
+    """(m,) X'Y of each column: tile upon tile, then over the rows of the tile that is left."""
+    n, m = X.shape
+    x, y = X.reshape(-1), Y.reshape(-1)
+    partial = np.zeros((threads, TILE * m))
+    for t in prange(threads):
+        mine, stop = np.zeros(TILE * m), (t + 1) * n // threads
+        for first in range(t * n // threads, stop, TILE):
+            part = slice(first * m, min(first + TILE, stop) * m)
+            a, b = x[part], y[part]
+            for k in range(len(a)):
+                mine[k] += a[k] * b[k]
+        partial[t] = mine
+    return partial.reshape(threads * TILE, m).sum(axis=0)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def product(indptr: Ints, indices: Ints, data: Floats, X: Floats) -> Floats:
+    """(rows, m) a CSR matrix times a block."""
+    n, m = len(indptr) - 1, X.shape[1]
+    Y = np.zeros((n, m), X.dtype)
+    for i in prange(n):
+        row = Y[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            w, other = data[e], X[indices[e]]
+            for j in range(m):
+                row[j] += w * other[j]
+    return Y
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def smooth(indptr: Ints, indices: Ints, data: Floats, scale: Floats, B: Floats, X: Floats) -> Floats:
+    """(n, m) X + scale (B - A X): a step of damped Jacobi with the CSR matrix A."""
+    n, m = X.shape
+    Y = np.empty((n, m), X.dtype)
+    for i in prange(n):
+        row = Y[i]
+        for j in range(m):
+            row[j] = B[i, j]
+        for e in range(indptr[i], indptr[i + 1]):
+            w, other = data[e], X[indices[e]]
+            for j in range(m):
+                row[j] -= w * other[j]
+        for j in range(m):
+            row[j] = X[i, j] + scale[i] * row[j]
+    return Y
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def rank_one(X: Floats, column: Floats, at: Floats) -> None:
+    """X += column at', where the column is not zero."""
+    n, m = X.shape
+    for i in prange(n):
+        c = column[i]
+        if c != 0.0:
+            for j in range(m):
+                X[i, j] += c * at[j]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def place(X: Floats, slots: Ints, Y: Floats) -> None:
+    """X[:, slots] = Y, along the rows."""
+    for i in prange(len(X)):
+        for j in range(len(slots)):
+            X[i, slots[j]] = Y[i, j]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def add_product(X: Floats, U: Floats, rank: int, V: Floats) -> None:
+    """X += U V of the first `rank` columns of U, without a block in between."""
+    m = X.shape[1]
+    for i in prange(len(X)):
+        row = X[i]
+        for k in range(rank):
+            u = U[i, k]
+            if u != 0.0:
+                for j in range(m):
+                    row[j] += u * V[k, j]
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _triangular(
+    indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, X: Floats, work: Floats
+) -> None:
+    """X (n, m), the solution of A X = B from A = L D L' in another order of the rows; work is (cores, n x width).
+
+    L is unit lower triangular, by columns, the diagonal left out. Each core takes its share of the columns of B.
+    """
+    n, m = B.shape
+    threads = len(work)
+    for t in prange(threads):
+        left, right = t * m // threads, (t + 1) * m // threads
+        width = right - left
+        Y = work[t, : n * width].reshape(n, width)
+        for i in range(n):
+            Y[i] = B[order[i], left:right]
+        for j in range(n):
+            mine = Y[j]
+            some = False
+            for c in range(width):
+                some |= mine[c] != 0.0
+            if not some:  # a column of the identity touches few rows on the way down
+                continue
+            for e in range(indptr[j], indptr[j + 1]):
+                other, w = Y[indices[e]], L[e]
+                for c in range(width):
+                    other[c] -= w * mine[c]
+        for j in range(n - 1, -1, -1):
+            mine = Y[j]
+            for c in range(width):
+                mine[c] /= pivots[j]
+            for e in range(indptr[j], indptr[j + 1]):
+                other, w = Y[indices[e]], L[e]
+                for c in range(width):
+                    mine[c] -= w * other[c]
+        for i in range(n):
+            X[order[i], left:right] = Y[i]
+
+
+def apply(indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, X: Floats, Y: Floats) -> Floats:
+    """Y = A X, zero in the rows held; returns (m,) the products X'Y of the columns."""
+    products: Floats = _apply(indptr, indices, weights, diagonal, held, X, Y, get_num_threads())
+    return products
+
+
+def dots(X: Floats, Y: Floats) -> Floats:
+    """(m,) X'Y of each column."""
+    products: Floats = _dots(X, Y, get_num_threads())
+    return products
+
+
+def triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats) -> Floats:
+    """(n, m) the solution of A X = B from A = L D L' in another order of the rows."""
+    n, m = B.shape
+    threads = max(1, min(get_num_threads(), m))
+    X = np.empty((n, m), L.dtype)
+    work = np.empty((threads, n * -(-m // threads)), L.dtype)  # NumPy's, which lies on huge pages
+    _triangular(indptr, indices, L, pivots, order, B, X, work)
+    return X

@@ -1,0 +1,209 @@
+"""The look-ahead in Numba, twin of `reference`: a question is scored over its piece of the graph, in blocks of nodes.
+
+Three things save time without changing a cost (docs/speed.md has what each brings, docs/maths.md why):
+- C + 2 exponentials a pair, and one division for the two sigmoids of a class;
+- nodes in other pieces keep the error they have now, since G is zero between pieces;
+- classes that say the same everywhere, such as those never heard, are worked on once.
+
+On large graphs a float32 pass comes first. Its error is bounded, and every question that may be the lowest within that
+bound is scored again in float64: what is asked, and what is tied with it, is decided in float64.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import get_num_threads, njit, prange
+
+from fewlabels.arrays import EPS, TIE, Flags, Floats, Ints
+from fewlabels.kernels.cpu.exponential import exp2
+from fewlabels.kernels.cpu.layout import Columns, Layout, harmonic_view, in_single, two_step_view, whole_rows
+from fewlabels.kernels.cpu.pairs import (
+    LOG2_E,
+    ORDER_FREE,
+    SCALE,
+    STEEP_32,
+    STEEP_64,
+    chance_right,
+    largest_of_others,
+    sigmoids,
+    steep_error,
+    steepness,
+    steepness_of_first,
+    two_largest,
+)
+
+BLOCK = 128  # nodes k worked on together: the buffers of a block stay in the first-level cache
+SCREEN_FROM = 500  # unlabelled nodes from which the float32 pass pays
+SCREEN_UP_TO = 16.0  # mean 2 / G_kk: beyond it the bound on float32's error is too wide to sort out much
+HALF_ULP_32 = 2.0**-24
+
+
+def two_step_cost(
+    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
+) -> Floats:
+    layout, columns = two_step_view(h, np.diag(G), island, piece)
+    everyone = np.arange(len(h))
+    if screens(np.diag(G), island):
+        found, steep_mean = two_step_errors(whole_rows(G), in_single(columns), layout, everyone, get_num_threads())
+        asked = everyone if skipped is None else np.flatnonzero(~skipped[layout.order])
+        close = perhaps_lowest(found / n, screening_error(steep_mean), asked)
+        found[close], _ = two_step_errors(whole_rows(G), columns, layout, close, get_num_threads())
+    else:
+        found, _ = two_step_errors(whole_rows(G), columns, layout, everyone, get_num_threads())
+    cost = np.empty(len(h))
+    cost[layout.order] = found / n
+    return cost
+
+
+def screens(diagonal: Floats, island: Ints) -> bool:
+    """Whether the float32 pass pays."""
+    u = len(diagonal)
+    return u >= SCREEN_FROM and float((2 / diagonal[island < 0]).sum()) <= SCREEN_UP_TO * u
+
+
+def screening_error(steep_mean: Floats) -> Floats:
+    """How far a cost of the float32 pass may be off."""
+    return HALF_ULP_32 * (8 + 2 * steep_mean)
+
+
+def perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
+    """Those asked whose cost, known up to its error, may be the lowest or tied with it."""
+    if len(asked) == 0:
+        return asked
+    lowest = float((cost + error)[asked].min())
+    return asked[(cost - error)[asked] <= lowest + TIE * max(1.0, abs(lowest))]
+
+
+def harmonic_cost(
+    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
+) -> Floats:
+    layout, columns = harmonic_view(h, np.diag(G), island, piece)
+    everyone = np.arange(len(h))
+    cost = np.empty(len(h))
+    cost[layout.order] = harmonic_errors(whole_rows(G), columns, layout, everyone, get_num_threads()) / n
+    return cost
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def two_step_errors(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> tuple[Floats, Floats]:
+    """n R+q of the nodes asked, and the mean 2 / v met on the way; in the precision of h, summed up in float64."""
+    cost, steep_mean = np.empty(len(asked)), np.empty(len(asked))
+    for thread in prange(threads):  # in turns, so that large and small pieces are dealt out evenly
+        share = slice(thread, None, threads)
+        _two_step_share(G, columns, layout, asked[share], cost[share], steep_mean[share])
+    return cost, steep_mean
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, cost: Floats, steep_mean: Floats) -> None:
+    """One thread's share of the questions: n R+q, the errors to expect over the classes q may turn out to be."""
+    hT, chance, multiplicity = columns
+    D = len(multiplicity)
+    number = hT.dtype
+    zero, one, scale = hT.dtype.type(0), hT.dtype.type(1), hT.dtype.type(SCALE)
+    limit = STEEP_32 if hT.itemsize == 4 else STEEP_64
+    unknown = 1 - 1 / multiplicity.sum()  # the error to expect where nothing is known
+    near, above = np.empty(BLOCK), np.empty(BLOCK)
+    r, t, up, down = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    total, first, second = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    right, all_right = np.empty(BLOCK, number), np.empty(BLOCK)
+    if_other, if_own = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)  # q of another class, of class c
+    for i, q in enumerate(asked):
+        start, stop = layout.start[q], layout.stop[q]
+        row, pivot = G[layout.row[q]], layout.diagonal[q]
+        all_right[:] = 0.0
+        apart, steep_sum = 0.0, 0.0  # errors at q, at steep nodes
+        for left in range(start, stop, BLOCK):
+            width = min(BLOCK, stop - left)
+            order, diagonal = layout.order[left : left + width], layout.diagonal[left : left + width]
+            for k in range(width):
+                near[k] = row[order[k]]
+            if layout.reached[q]:
+                for k in range(width):
+                    share = near[k] / pivot
+                    above[k] = steepness(diagonal[k], share, near[k], EPS * diagonal[k])
+                    r[k] = share
+            else:
+                for k in range(width):
+                    above[k] = steepness_of_first(diagonal[k], pivot, near[k], EPS * (diagonal[k] + pivot))
+                    r[k] = one
+            if left <= q < left + width:  # counts as a node nothing is known about, and is taken off again
+                above[q - left], r[q - left] = 0.0, zero
+                apart -= unknown
+            steep = 0
+            for k in range(width):
+                t[k] = LOG2_E * above[k]
+                steep_sum += above[k]
+                steep += 1 if above[k] > limit else 0
+            if steep > 0:
+                for k in range(width):
+                    if above[k] > limit:
+                        apart += steep_error(
+                            hT[:, left + k], hT[:, q], float(r[k]), above[k], chance[:, q], multiplicity
+                        )
+                        apart -= unknown
+                        t[k] = r[k] = zero
+            for k in range(width):
+                up[k] = scale * exp2(t[k] * r[k])
+                down[k] = scale * exp2(-t[k] * r[k])
+                total[k] = first[k] = second[k] = right[k] = zero
+            for c in range(D):
+                hc, mine, times = hT[c, left : left + width], hT[c, q], multiplicity[c]
+                for k in range(width):
+                    e = exp2(t[k] * (r[k] * mine - hc[k]))
+                    other, own = sigmoids(e, up[k], down[k], scale, one)
+                    if_other[c, k], if_own[c, k] = other, own
+                    total[k] += times * other
+                    first[k], second[k] = two_largest(first[k], second[k], other)
+                if times > one:
+                    for k in range(width):
+                        second[k] = max(second[k], if_other[c, k])
+            for c in range(D):
+                weight = chance[c, q]
+                for k in range(width):
+                    right[k] += weight * chance_right(if_own[c, k], if_other[c, k], first[k], second[k], total[k])
+            for k in range(width):
+                all_right[k] += right[k]
+        cost[i] = layout.elsewhere[q] + (stop - start) - all_right.sum() + apart
+        steep_mean[i] = steep_sum / (stop - start)
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def harmonic_errors(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> Floats:
+    """n R+q of the nodes asked, by harmonic marginals."""
+    cost = np.empty(len(asked))
+    for thread in prange(threads):
+        share = slice(thread, None, threads)
+        _harmonic_share(G, columns, layout, asked[share], cost[share])
+    return cost
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def _harmonic_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, cost: Floats) -> None:
+    """One thread's share. (h + 1) / 2 sums to one over the classes wherever a label reaches."""
+    hT, chance, multiplicity = columns
+    D = len(multiplicity)
+    r, first, second, best = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for i, q in enumerate(asked):
+        start, stop = layout.start[q], layout.stop[q]
+        row, pivot = G[layout.row[q]], layout.diagonal[q]
+        best[:] = 0.0
+        for left in range(start, stop, BLOCK):
+            width = min(BLOCK, stop - left)
+            order = layout.order[left : left + width]
+            for k in range(width):
+                r[k] = row[order[k]] / pivot if layout.reached[q] else 1.0
+                first[k] = second[k] = -np.inf
+            for c in range(D):
+                hc, more, several = hT[c, left : left + width], hT[c, q] + 1, multiplicity[c] > 1
+                for k in range(width):
+                    first[k], second[k] = two_largest(first[k], second[k], hc[k] - r[k] * more)
+                if several:
+                    for k in range(width):
+                        second[k] = max(second[k], hc[k] - r[k] * more)
+            for c in range(D):
+                hc, more, weight = hT[c, left : left + width], hT[c, q] + 1, chance[c, q]
+                for k in range(width):
+                    other = hc[k] - r[k] * more
+                    best[k] += weight * max(other + 2 * r[k], largest_of_others(other, first[k], second[k]))
+        cost[i] = layout.elsewhere[q] + 0.5 * (stop - start) - 0.5 * best.sum()  # at q itself h' = 1: no error

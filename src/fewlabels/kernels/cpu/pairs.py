@@ -1,0 +1,92 @@
+"""What a question q does to one node k: the arithmetic that the look-aheads, dense and sparse, have in common.
+
+Everything here is about single numbers, in the precision it is given, and is inlined into the loops of the kernels.
+Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, touch its importers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from fewlabels.arrays import Numbers
+
+LOG2_E = 1.4426950408889634
+STEEP_32, STEEP_64 = 80.0, 300.0  # 2 / v up to which the shared exponentials fit into float32, float64
+SCALE = 2.0**-56  # all sigmoids of a node are taken 2^56 times too large: float32 then holds twice the exponents
+
+# Sums may be reordered and products fused so that loops vectorise; infinities and NaN keep their meaning.
+ORDER_FREE = {"reassoc", "contract"}
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def steepness(kk: float, share: float, near: float, floor: float) -> float:
+    """2 / G'_kk once q, which a label reached before, is answered: share is r_k = G_kq / G_qq, near is G_kq."""
+    return 2 / max(kk - share * near, floor)
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def steepness_of_first(kk: float, qq: float, near: float, floor: float) -> float:
+    """2 / G'_kk once q is the first answer of their component: G'_kk is the resistance between the two."""
+    return 2 / max(kk + qq - 2 * near, floor)
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def sigmoids(e: Any, up: Any, down: Any, scale: Any, one: Any) -> Any:
+    """sigmoid(f) of one class at k, were q of another class and were it of this one, over 2^56; by one division.
+
+    e is exp(-2 (h_k - r h_q) / v); up and down are scale exp(+-2 r / v), which all classes share. `one` is 1 in their
+    precision.
+    """
+    a, b = scale + e * up, scale + e * down
+    both = one / (a * b)
+    return b * both, a * both
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def two_largest(first: Any, second: Any, value: Any) -> Any:
+    """The two largest numbers so far, with one more."""
+    return max(first, value), max(second, min(first, value))
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def largest_of_others(value: Any, first: Any, second: Any) -> Any:
+    """The largest number but for this one."""
+    return second if value == first else first
+
+
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def chance_right(own: Any, other: Any, first: Any, second: Any, total: Any) -> Any:
+    """The largest marginal at k, were q of this class: its sigmoid becomes `own`, those of the others stay."""
+    return max(own, largest_of_others(other, first, second)) / (total - other + own)
+
+
+@njit(cache=True)
+def log_sigmoid(f: float) -> float:
+    return -np.log1p(np.exp(-f)) if f > 0 else f - np.log1p(np.exp(f))
+
+
+@njit(cache=True)
+def steep_error(h: Numbers, at_q: Numbers, r: float, t: float, chance: Numbers, multiplicity: Numbers) -> float:
+    """The error to expect at one node where t = 2 / v is so large that exp(t) overflows: in logarithms."""
+    D = len(h)
+    if_other, if_own = np.empty(D), np.empty(D)
+    for c in range(D):
+        base = h[c] - r * at_q[c]
+        if_other[c], if_own[c] = log_sigmoid(t * (base - r)), log_sigmoid(t * (base + r))
+    first, second = -np.inf, -np.inf
+    for c in range(D):
+        first, second = two_largest(first, second, if_other[c])
+        if multiplicity[c] > 1:
+            second = max(second, if_other[c])
+    total = 0.0
+    for c in range(D):
+        total += multiplicity[c] * np.exp(if_other[c] - first)
+    wrong = 0.0
+    for c in range(D):
+        best = max(if_own[c], largest_of_others(if_other[c], first, second))
+        mass = (total - np.exp(if_other[c] - first)) * np.exp(first - best) + np.exp(if_own[c] - best)
+        wrong += chance[c] * (1 - 1 / mass)
+    return wrong

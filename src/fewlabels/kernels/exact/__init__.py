@@ -1,0 +1,1 @@
+"""Exact inference on graphs of small treewidth: the order of elimination, the junction tree, and its fast twin."""

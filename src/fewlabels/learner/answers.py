@@ -1,0 +1,170 @@
+"""Answers as a caller passes them: read, checked, and kept in the order they came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fewlabels.arrays import Floats
+from fewlabels.errors import LabelError, nearest
+from fewlabels.field.known import SPAN
+from fewlabels.graph import Graph
+from fewlabels.learner.settings import quoted
+
+LEAST = 1e-6  # a confidence above 1 / C by less says nothing, and its tie would be too weak for float64
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer to one node. With confidence 1 it is the node's label; with less the graph may contradict it."""
+
+    node: Hashable
+    label: Hashable
+    confidence: float
+
+
+class NumberedAnswer(NamedTuple):
+    """An answer in numbers."""
+
+    node: int
+    label: int  # class number
+    confidence: float
+    weight: float  # of the edge that ties it to its node; infinite where sure
+
+    @property
+    def sure(self) -> bool:
+        return math.isinf(self.weight)
+
+
+class Answers:
+    """Every answer that was not taken back, and the labels that are sure."""
+
+    def __init__(self) -> None:
+        self.given: list[NumberedAnswer] = []
+        self.sure: dict[int, int] = {}  # node number -> class number
+        self._unsure: set[int] = set()  # nodes with answers that are not
+
+    def __contains__(self, node: int) -> bool:
+        return node in self.sure or node in self._unsure
+
+    def __len__(self) -> int:
+        """How many nodes have an answer."""
+        return len(self._unsure | self.sure.keys())
+
+    def new_answers(
+        self, answers: Iterable[NumberedAnswer], names: Any, classes: list[Hashable]
+    ) -> list[NumberedAnswer]:
+        """Those that are new: a node labelled for sure stays as it is, and a conflicting label raises LabelError."""
+        known = dict(self.sure)
+        new = []
+        for each in answers:
+            label = known.get(each.node)
+            if label is not None and label != each.label:
+                raise LabelError(
+                    f"node {names[each.node]!r} is labelled {classes[label]!r} and cannot also be "
+                    f"{classes[each.label]!r}: call forget({names[each.node]!r}) first."
+                )
+            if label is None:
+                new.append(each)
+                if each.sure:
+                    known[each.node] = each.label
+        return new
+
+    def add(self, answer: NumberedAnswer) -> None:
+        self.given.append(answer)
+        if answer.sure:
+            self.sure[answer.node] = answer.label
+        else:
+            self._unsure.add(answer.node)
+
+    def drop(self, nodes: Iterable[int]) -> None:
+        """All answers to these nodes are taken back."""
+        gone = set(nodes)
+        self.given = [each for each in self.given if each.node not in gone]
+        self._unsure -= gone
+        for node in gone & self.sure.keys():
+            del self.sure[node]
+
+    def unsure(self, nodes: Iterable[int]) -> list[int]:
+        """Those of the nodes that have answers of finite weight."""
+        return [node for node in nodes if node in self._unsure]
+
+
+def weights_by_class(answers: Iterable[NumberedAnswer], nodes: Iterable[int], n_classes: int) -> dict[int, Floats]:
+    """{node: (C,)} the weights of the unsure answers to these nodes, added up by the class they name."""
+    found = {node: np.zeros(n_classes) for node in nodes}
+    for each in answers:
+        if each.node in found and not each.sure:
+            found[each.node][each.label] += each.weight
+    return found
+
+
+def weight_of(confidence: Any, n_classes: int) -> float:
+    """The weight at which an answer by itself gives the class it names this chance: log((C - 1) p / (1 - p)) / 2."""
+    if isinstance(confidence, bool) or not isinstance(confidence, Real) or not confidence <= 1:
+        raise LabelError(f"confidence is {confidence!r}: give a number above 1/{n_classes} and up to 1, which is sure.")
+    p = float(confidence)
+    if p <= 1 / n_classes + LEAST:
+        raise LabelError(
+            f"confidence is {confidence!r} with {n_classes} classes, no better than guessing: "
+            f"give a number above {1 / n_classes + LEAST:g}, or no answer at all."
+        )
+    return math.inf if p == 1 else math.log((n_classes - 1) * p / (1 - p)) / 2
+
+
+def require_span(answers: Iterable[NumberedAnswer], strongest: float) -> None:
+    """Refuse a tie so weak beside the graph's strongest (beta times a weight) that float64 cannot hold both."""
+    for each in answers:
+        if each.weight * SPAN < strongest:
+            raise LabelError(
+                f"an answer of confidence {each.confidence:g} weighs {each.weight:.3g} beside edges of up to "
+                f'{strongest:.3g} (beta times the weight): float64 cannot hold both. Use beta="auto", or confidence 1.'
+            )
+
+
+def read(graph: Graph, classes: list[Hashable], node: Any, label: Any, confidence: Any) -> list[NumberedAnswer]:
+    """One answer, or several as lists of nodes and labels and one confidence or a list of them."""
+    nodes = positions(graph, node)
+    labels = _one_each(nodes, label, "label") if several(node) else [label]
+    each_has = several(confidence) or isinstance(confidence, tuple)
+    confidences = _one_each(nodes, confidence, "confidence") if each_has else [confidence] * len(nodes)
+    weights = [weight_of(chance, len(classes)) for chance in confidences]  # refused here, if it is no chance
+    return [
+        NumberedAnswer(k, class_number(classes, name), float(chance), weight)
+        for k, name, chance, weight in zip(nodes, labels, confidences, weights, strict=True)
+    ]
+
+
+def _one_each(nodes: list[int], values: Any, what: str) -> list[Any]:
+    if not isinstance(values, (list, tuple, range)) and getattr(values, "ndim", 0) != 1:
+        raise LabelError(
+            f"{len(nodes)} nodes and the single {what} {values!r}: give a list of {what}s, one for every node."
+        )
+    if len(nodes) != len(values):
+        raise LabelError(f"{len(nodes)} nodes and {len(values)} {what}s: give one {what} for every node.")
+    return list(values)
+
+
+def positions(graph: Graph, node: Any) -> list[int]:
+    """Node numbers of one node or of several."""
+    return [graph.position(k) for k in (node if several(node) else [node])]
+
+
+def several(node: Any) -> bool:
+    """Whether this is a list of nodes; a tuple may be one node's name."""
+    return isinstance(node, (list, range)) or getattr(node, "ndim", 0) > 0
+
+
+def class_number(classes: list[Hashable], label: Any) -> int:
+    try:
+        return classes.index(label)
+    except (ValueError, TypeError):
+        hint = nearest(label, classes)
+        raise LabelError(
+            f"{label!r} is not one of the classes {quoted(classes)}.{hint} Add it with add_class({label!r})."
+        ) from None

@@ -1,0 +1,70 @@
+"""Which node is asked next, or which several: each of those is chosen as if the ones before it had been answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fewlabels.arrays import Floats
+from fewlabels.errors import QueryError
+from fewlabels.field import Costs, Field
+from fewlabels.marginals import largest, two_step_marginals
+from fewlabels.strategies import Strategy, cost_of, lowest
+
+
+def pick(cost: Floats, rng: np.random.Generator) -> int:
+    """The node with the lowest of (n,) costs, NaN where it must not be asked; ties are drawn."""
+    askable = np.flatnonzero(~np.isnan(cost))
+    return lowest(cost[askable], askable, rng)
+
+
+def require_left(wanted: int, n_nodes: int, answered: int, skipped: int, left_out: int) -> None:
+    """Refuse more questions than there are nodes to ask about."""
+    left = n_nodes - answered - skipped - left_out
+    if wanted > left:
+        also = f" and {skipped} skipped" if skipped else ""
+        also += f" and {left_out} left out" if left_out else ""
+        raise QueryError(
+            f"{wanted} question(s) wanted and {left} node(s) left: {answered} are labelled{also}. "
+            "Ask for fewer, or forget one."
+        )
+
+
+def in_turn(
+    strategy: Strategy, field: Field, wanted: int, choose: Callable[[Costs], int], first: Costs | None = None
+) -> list[int]:
+    """Different nodes, one after another, each chosen as if those before were of their most probable class.
+
+    `choose` is given (n,) the costs, NaN where a label is known or supposed and where no question will be, and names a
+    node. `first` are the costs of the field as it is, where they are known already. The field ends as it began.
+    """
+    chosen: list[int] = []
+    supposed: list[int] = []
+    try:
+        while True:
+            costs = node_costs(strategy, field) if chosen or first is None else first
+            chosen.append(choose(costs))
+            if len(chosen) == wanted:
+                return chosen
+            place = int(np.flatnonzero(field.unlabelled == chosen[-1])[0])
+            guess = largest(two_step_marginals(field)[[place]])[0]
+            field.observe(chosen[-1], int(guess))
+            supposed.append(chosen[-1])
+    finally:
+        for node in reversed(supposed):
+            field.forget(node)
+
+
+def node_costs(strategy: Strategy, field: Field) -> Costs:
+    """(n,) the strategy's costs by node number, NaN where labelled and where no question will be about the node."""
+    values, screening = cost_of(strategy, field)
+    return Costs(at_nodes(field, values), screening)
+
+
+def at_nodes(field: Field, values: Floats) -> Floats:
+    """(n,) a field's values at their node numbers, NaN where labelled and where no question will be about the node."""
+    everywhere = np.full(field.n_nodes, np.nan)
+    everywhere[field.unlabelled] = values
+    everywhere[field.skipped] = np.nan
+    return everywhere

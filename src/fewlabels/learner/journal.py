@@ -1,0 +1,116 @@
+"""The journal: a labelling as JSON lines, a header and one line for every event; and a learner from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from fewlabels.errors import FileError
+from fewlabels.field import Engine, Field
+from fewlabels.files.atomic import atomic_file
+from fewlabels.graph import Graph
+from fewlabels.strategies import Strategy
+
+FORMAT = 1
+
+Record = dict[str, Any]
+
+
+def write(path: str | os.PathLike[str], header: Record, events: list[Record]) -> None:
+    """Write the journal whole. A file already there must hold the beginning of the same journal: no answer is lost."""
+    path = Path(path)
+    records = [{"fewlabels": FORMAT, **header}, *events]
+    try:
+        text = "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
+    except (TypeError, ValueError) as error:
+        raise FileError(
+            f"{path} was not written: {error}. Classes in a journal are text, numbers or true/false; rename the others."
+        ) from None
+    if [json.loads(line) for line in text.splitlines()] != records:
+        raise FileError(f"{path} was not written: a class would come back as something else. Use text or numbers.")
+    old = _records(path) if path.exists() else []
+    if records[: len(old)] != old:
+        raise FileError(
+            f"{path} holds another journal, of {len(old) - 1} events. "
+            "Load it to go on with it, or save under another name."
+        )
+    with atomic_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Record, list[Record]]:
+    """Header and events. A last line cut short, as a power cut leaves it, is dropped with a warning."""
+    header, *events = _records(Path(path))
+    return header, events
+
+
+def replayed(
+    make: Any,
+    path: str | os.PathLike[str],
+    graph: Graph,
+    strategy: Strategy | None,
+    engine: str | Engine | Field | None,
+) -> tuple[Any, Record, list[Record]]:
+    """The learner that `make` makes, in the state of the journal, with its settings and events."""
+    header, events = read(path)
+    if header.get("graph") != graph.fingerprint():
+        raise FileError(
+            f"{path} was saved on another graph, of {header.get('n_nodes')} nodes; this one has "
+            f"{graph.n_nodes}. Load it with the graph it was made on."
+        )
+    chosen = header.get("strategy") if strategy is None else strategy
+    if chosen is None:
+        raise FileError(f"{path} was saved with a strategy of your own: pass it as load(path, graph, strategy=...).")
+    try:
+        held_by = header["engine"] if engine is None else engine
+        learner = make(graph, header["classes"], chosen, header["beta"], held_by, header["seed"])
+        for event in events:
+            _replay(learner, event)
+    except (KeyError, TypeError, IndexError) as error:
+        raise FileError(
+            f"{path} holds a record this version cannot replay ({error!r}). Mend or remove that line."
+        ) from None
+    return learner, {key: value for key, value in header.items() if key not in ("fewlabels", "graph")}, events
+
+
+def _replay(learner: Any, event: Record) -> None:
+    do = event["do"]
+    if do == "add_class":
+        return learner.add_class(event["label"])
+    if event["node"] < 0:
+        raise IndexError("negative node number")
+    node = learner.graph.names[event["node"]]
+    if do == "teach":
+        return learner.teach(node, event["label"], event.get("confidence", 1.0))
+    return {"forget": learner.forget, "skip": learner.skip}[do](node)
+
+
+def _records(path: Path) -> list[Record]:
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}. Check the path.") from None
+    records: list[Record] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("not an object")
+        except ValueError:
+            if number == len(lines) > 1:
+                warnings.warn(
+                    f"{path}: line {number}, the last, is cut short and was dropped; the {number - 2} events "
+                    "before it are kept.",
+                    stacklevel=4,
+                )
+                break
+            raise FileError(f"{path}: line {number} is not JSON. Mend or remove that line.") from None
+        records.append(record)
+    if not records or records[0].get("fewlabels") != FORMAT:
+        raise FileError(
+            f"{path} is not a fewlabels journal of format {FORMAT}: its first line is no header. Choose another file."
+        )
+    return records

@@ -1,0 +1,348 @@
+"""ActiveLearner: which node to ask next, and what the answers so far say about the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewlabels.arrays import Floats, is_whole
+from fewlabels.errors import LabelError, QueryError
+from fewlabels.field import Costs, Engine, Field, Screening, make_field
+from fewlabels.graph import Graph
+from fewlabels.learner import answers, choosing, journal
+from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
+from fewlabels.learner.outcomes import Foresight, Outcome
+from fewlabels.learner.report import PREFIX, Report
+from fewlabels.learner.settings import as_array, checked_classes, resolve_beta, seed_of
+from fewlabels.learner.suspects import Suspect, contradicted
+from fewlabels.marginals import largest, two_step_marginals
+from fewlabels.risk import expected_error
+from fewlabels.strategies import Strategy, make_strategy
+from fewlabels.strategies.tsa import TSA
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ActiveLearner:
+    """Ask, teach, predict.
+
+    >>> path = Graph.from_edges(range(6), range(1, 7))
+    >>> learner = ActiveLearner(path, classes=["cat", "dog"])
+    >>> learner.teach([0, 6], ["cat", "dog"])
+    >>> learner.query()
+    3
+    >>> learner.teach(3, "cat")
+    >>> learner.predict().tolist()
+    ['cat', 'cat', 'cat', 'cat', 'cat', 'dog', 'dog']
+    >>> round(learner.expected_error(), 3)
+    0.015
+
+    A node is its number, or its name where the graph has names. The same seed and the same history give the same
+    question, however often `query` is called. One set-up serves many learners: pass a field without labels, made by
+    `fewlabels.field.make_field`, as the engine of each. An engine may also be a `fewlabels.field.cluster.Cluster`.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        classes: Iterable[Hashable],
+        strategy: str | Strategy = "tsa",
+        beta: float | str = "auto",
+        engine: str | Engine | Field = "auto",
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.graph = graph
+        self._classes = checked_classes(classes)
+        self._strategy = make_strategy(strategy)
+        self._seed = seed_of(random_state)
+        number = resolve_beta(graph, beta)
+        self._settings: journal.Record = {
+            "n_nodes": graph.n_nodes,
+            "classes": list(self._classes),
+            "strategy": strategy if isinstance(strategy, str) else None,
+            "beta": beta if isinstance(beta, str) else number,
+            "engine": engine if isinstance(engine, str) else "auto",
+            "seed": self._seed,
+        }
+        self._field = make_field(graph, len(self._classes), number, engine)
+        self._answers = Answers()
+        self._skipped: set[int] = set()
+        self._events: list[journal.Record] = []
+        self._costs: Costs | None = None  # (n,) the strategy's in this state, once asked for
+        self._two_step: Floats | None = None  # (n,) R+q in this state, once asked for
+        self._foresight = Foresight(self._field, self._strategy)
+        self.last_question: Screening | None = None  # how it was chosen, where not every node was scored in full
+
+    @property
+    def classes(self) -> list[Hashable]:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return list(self._classes)
+
+    @property
+    def labelled(self) -> dict[Hashable, Hashable]:
+        """{node: label} of the sure answers so far, in the order they were given."""
+        return {self.graph.names[node]: self._classes[label] for node, label in self._answers.sure.items()}
+
+    @property
+    def answers(self) -> list[Answer]:
+        """Every answer so far, sure or not, in the order they were given."""
+        return [Answer(*self._named(each)) for each in self._answers.given]
+
+    @property
+    def skipped(self) -> list[Hashable]:
+        """The nodes that are not asked about."""
+        return [self.graph.names[node] for node in sorted(self._skipped)]
+
+    @property
+    def unreached(self) -> list[Hashable]:
+        """The nodes in components without a label: all classes are equally likely there, `predict` says the first."""
+        return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
+
+    def teach(self, node: Any, label: Any, confidence: Any = 1.0) -> None:
+        """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is wrong, none.
+
+        confidence is the chance that the answer is right, for all of them or one for each. At 1 it is the node's label.
+        Below, it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
+        """
+        given = answers.read(self.graph, self._classes, node, label, confidence)
+        new = self._answers.new_answers(given, self.graph.names, self._classes)
+        sure = {each.node: each.label for each in new if each.sure}
+        unsure = {each.node for each in new if not each.sure}
+        if unsure:
+            answers.require_span(new, self._field.beta * self.graph.weights.max())
+        prepared = self._foresight.prepared.get(next(iter(sure.items()))) if len(new) == len(sure) == 1 else None
+        after = [*self._answers.given, *new]
+        self._field.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
+        self._field.observe_all(sure)
+        for each in new:
+            self._answers.add(each)
+            self._skipped.discard(each.node)
+            how_sure = {} if each.sure else {"confidence": each.confidence}
+            self._record("teach", node=each.node, label=self._classes[each.label], **how_sure)
+        if new:
+            self._costs = prepared
+
+    def forget(self, node: Any) -> None:
+        """Take back all answers to this node, or its skip; or those of a list of nodes, all of them or none."""
+        nodes = list(dict.fromkeys(answers.positions(self.graph, node)))
+        for k in nodes:
+            if self._askable(k):
+                raise LabelError(
+                    f"node {self.graph.names[k]!r} has neither a label nor a skip to forget: labelled are "
+                    f"{len(self._answers)} other nodes."
+                )
+        nothing = answers.weights_by_class([], self._answers.unsure(nodes), len(self._classes))
+        self._field.attach_all(nothing)
+        self._field.forget_all([k for k in nodes if k in self._answers.sure])
+        self._skipped -= {k for k in nodes if k not in self._answers}
+        self._answers.drop(nodes)
+        for k in nodes:
+            self._record("forget", node=k)
+
+    def skip(self, node: Hashable) -> None:
+        """Do not ask about this node again. It still counts in the expected error, and can be taught."""
+        k = self.graph.position(node)
+        if k in self._answers:
+            label = f"labelled {self.labelled[node]!r}" if k in self._answers.sure else "answered"
+            raise LabelError(f"node {node!r} is {label}: there is no question to skip.")
+        if k not in self._skipped:
+            self._skipped.add(k)
+            self._record("skip", node=k)
+
+    def add_class(self, label: Hashable) -> None:
+        """One more class a node may turn out to be."""
+        self._classes = checked_classes([*self._classes, label])
+        self._field.add_class()
+        self._record("add_class", label=self._classes[-1])
+
+    @overload
+    def query(self, *, without: Iterable[Hashable] = ()) -> Any: ...
+
+    @overload
+    def query(self, k: int, *, without: Iterable[Hashable] = ()) -> list[Any]: ...
+
+    def query(self, k: int | None = None, *, without: Iterable[Hashable] = ()) -> Any:
+        """The node to ask next, or a list of k different ones; not those in `without`, which others may be asking.
+
+        The k are chosen one after another, each as if those before had been answered by their most probable label.
+        """
+        wanted = 1 if k is None else k
+        if not is_whole(wanted) or wanted < 1:
+            raise QueryError(f"query({k!r}): ask for a whole number of nodes, at least 1.")
+        others = [node for node in {self.graph.position(node) for node in without} if self._askable(node)]
+        choosing.require_left(wanted, self.graph.n_nodes, len(self._answers), len(self._skipped), len(others))
+        rng = self._rng(len(self._events))
+
+        def choose(costs: Costs) -> int:
+            costs.values[others] = np.nan
+            node = choosing.pick(costs.values, rng)
+            self.last_question = self._told(costs.screening, node, float(costs.values[node]))
+            return node
+
+        now = self._costs_now()
+        first = Costs(now.values.copy(), now.screening)
+        chosen = choosing.in_turn(self._strategy, self._field, wanted, choose, first)
+        names = [self.graph.names[node] for node in chosen]
+        return names[0] if k is None else names
+
+    def costs(self) -> Floats:
+        """(n,) the strategy's cost of every node, the lowest is asked; NaN where answered or skipped."""
+        return self._costs_now().values.copy()
+
+    def gains(self) -> Floats:
+        """(n,) drop in the expected error, by TSA marginals, that asking each node promises; NaN as in `costs`.
+
+        It may be negative: an answer can reveal that others are less certain than they seemed.
+        """
+        if isinstance(self._strategy, TSA):
+            return self.expected_error() - self._costs_now().values
+        if self._two_step is None:
+            self._two_step = choosing.at_nodes(self._field, self._field.two_step_costs().values)
+        return self.expected_error() - self._two_step
+
+    def outcomes(self, node: Hashable) -> list[Outcome]:
+        """What each possible answer to this node would change. Needs room for a second field."""
+        k = self.graph.position(node)
+        if k in self._answers.sure:
+            raise LabelError(
+                f"node {node!r} is labelled {self._classes[self._answers.sure[k]]!r}: its answer is known."
+            )
+        return self._foresight.outcomes(k, self._classes)
+
+    def prepare(self, node: Hashable, label: Any) -> None:
+        """Work out now what to ask once this answer is taught, so that `query` is ready at once.
+
+        Needs room for a second field. Where something else is said or done, what was prepared is dropped.
+        """
+        k, c = self.graph.position(node), answers.class_number(self._classes, label)
+        if k not in self._answers.sure:
+            self._foresight.prepare(k, c)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the costs of this state are known, so that `query` answers at once."""
+        return self._costs is not None
+
+    @property
+    def can_look_further(self) -> bool:
+        """Whether there is room for the second field that `outcomes` and `prepare` need."""
+        return self._field.can_copy()
+
+    def upcoming(self, node: Hashable) -> dict[Hashable, Any]:
+        """{label: the node to ask next, were it the answer to this node}, for the answers that were prepared."""
+        k = self.graph.position(node)
+        return {
+            self._classes[c]: self.graph.names[choosing.pick(costs.values, self._rng(len(self._events) + 1))]
+            for (asked, c), costs in self._foresight.prepared.items()
+            if asked == k and not np.isnan(costs.values).all()
+        }
+
+    def predict(self) -> NDArray[Any]:
+        """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
+        number = np.zeros(self.graph.n_nodes, dtype=np.int64)
+        number[self._field.unlabelled] = largest(self._field.h)
+        number[list(self._answers.sure)] = list(self._answers.sure.values())
+        return as_array(self._classes)[number]
+
+    def predict_proba(self) -> Floats:
+        """(n, C) chance of each class at each node, by TSA marginals; certain where labelled."""
+        p = np.zeros((self.graph.n_nodes, len(self._classes)))
+        p[self._field.unlabelled] = two_step_marginals(self._field)
+        p[list(self._answers.sure), list(self._answers.sure.values())] = 1
+        return p
+
+    def doubtful(self, k: int | None = None) -> list[Suspect]:
+        """The answers that the graph contradicts, at most k, those with the least chance first: ask about them again.
+
+        Each is judged by what all other answers say of its node; one that no other answer reaches is not judged.
+        """
+        if k is not None and (not is_whole(k) or k < 0):
+            raise QueryError(f"doubtful({k!r}): ask for a whole number of answers, at least 0.")
+        found = contradicted(self._field, self._answers.given, self.graph.components())
+        return [Suspect(*self._named(each), self._classes[instead], chance) for each, instead, chance in found[:k]]
+
+    def expected_error(self) -> float:
+        """The share of nodes expected to be predicted wrongly: the zero-one risk of the TSA marginals."""
+        return expected_error(self._field)
+
+    def to_frame(self) -> pd.DataFrame:
+        """What is known of every node, a row each, indexed by node.
+
+        Columns: label (as taught, else None), prediction, its chance, reached (whether any label reaches it), skipped,
+        and p_<class> for each class.
+        """
+        return self._report().frame()
+
+    def to_networkx(self, g: Any, prefix: str = PREFIX) -> None:
+        """Put what is known of its nodes onto a networkx graph of your own, as node attributes."""
+        self._report().onto_networkx(g, prefix)
+
+    def to_igraph(self, g: Any, prefix: str = PREFIX, name: str = "name") -> None:
+        """Put what is known of its vertices onto an igraph graph of your own, as vertex attributes."""
+        self._report().onto_igraph(g, prefix, name)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write settings and every answer, skip and forget as JSON lines; an earlier save is extended."""
+        journal.write(path, {"graph": self.graph.fingerprint(), **self._settings}, self._events)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        graph: Graph,
+        strategy: Strategy | None = None,
+        engine: str | Engine | Field | None = None,
+    ) -> ActiveLearner:
+        """Replay a saved learner on its graph: the same state and the same next question.
+
+        A strategy or an engine of one's own is not in the file: pass it again. One passed here counts for this session
+        only.
+        """
+        learner: ActiveLearner
+        learner, settings, events = journal.replayed(cls, path, graph, strategy, engine)
+        learner._settings, learner._events = settings, events
+        return learner
+
+    def __repr__(self) -> str:
+        return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled)"
+
+    def _report(self) -> Report:
+        return Report(
+            self.graph, self.classes, self.labelled, self.predict(), self.predict_proba(), self.unreached, self.skipped
+        )
+
+    def _rng(self, n_events: int) -> np.random.Generator:
+        """Draws the question that follows this many events."""
+        return np.random.default_rng([self._seed, n_events])
+
+    def _named(self, answer: NumberedAnswer) -> tuple[Hashable, Hashable, float]:
+        return self.graph.names[answer.node], self._classes[answer.label], answer.confidence
+
+    def _askable(self, k: int) -> bool:
+        return k not in self._answers and k not in self._skipped
+
+    def _costs_now(self) -> Costs:
+        if self._costs is None:
+            self._costs = choosing.node_costs(self._strategy, self._field)
+        return self._costs
+
+    def _told(self, screening: Screening | None, node: int, cost: float) -> Screening | None:
+        """The screening as it is for this node, which need not be the one of the lowest cost."""
+        if screening is None:
+            return None
+        gain = screening.gain + screening.cost - cost
+        return replace(screening, node=self.graph.names[node], cost=cost, gain=gain)
+
+    def _record(self, do: str, **what: Any) -> None:
+        """Something happened: the field hears whether its node may still be asked, and what was prepared is dropped."""
+        self._events.append({"do": do, **what})
+        if "node" in what:
+            self._field.skip(what["node"], not self._askable(what["node"]))
+        self._costs = self._two_step = None
+        self._foresight = Foresight(self._field, self._strategy)

@@ -1,0 +1,71 @@
+"""What an answer would change, worked out before it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewlabels.arrays import Ints
+from fewlabels.field import Costs, Field
+from fewlabels.learner.choosing import node_costs
+from fewlabels.marginals import largest, two_step_marginals
+from fewlabels.risk import expected_error
+from fewlabels.strategies import Strategy
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the learner would say of all nodes if one of them turned out to be of a class."""
+
+    label: Hashable
+    chance: float  # that this is the answer
+    expected_error: float  # after it
+    changes: int  # how many predictions of other nodes would be different, or be there at all
+
+
+class Foresight:
+    """The field as it will be when a node has been answered; good until the field itself changes.
+
+    G does not depend on what the answer is, so one copy of the field serves every class; only h follows the class.
+    """
+
+    def __init__(self, field: Field, strategy: Strategy) -> None:
+        self._field, self._strategy = field, strategy
+        self._node = -1
+        self._ahead: Field | None = None
+        self.prepared: dict[tuple[int, int], Costs] = {}  # (node, class) -> (n,) costs after, NaN where labelled
+
+    def prepare(self, node: int, label: int) -> None:
+        """Work out the costs after this answer."""
+        if (node, label) not in self.prepared:
+            after = self._after(node, label)
+            self.prepared[node, label] = node_costs(self._strategy, after)
+
+    def outcomes(self, node: int, classes: Sequence[Hashable]) -> list[Outcome]:
+        """What each class, were it the answer, would mean for the others."""
+        chances = two_step_marginals(self._field)[self._field.unlabelled == node][0]
+        now = np.empty(self._field.n_nodes, dtype=np.int64)
+        now[self._field.unlabelled] = _guesses(self._field)
+        found = []
+        for c, label in enumerate(classes):
+            after = self._after(node, c)
+            changes = int((now[after.unlabelled] != _guesses(after)).sum())
+            found.append(Outcome(label, float(chances[c]), expected_error(after), changes))
+        return found
+
+    def _after(self, node: int, label: int) -> Field:
+        """The field after this answer; the next call changes it."""
+        if self._ahead is None or self._node != node:
+            self._ahead = None  # the room is free before the next copy takes it
+            self._ahead, self._node = self._field.copy(), node
+            self._ahead.observe(node, label)
+        elif self._ahead.label[node] != label:
+            self._ahead.relabel(node, label)
+        return self._ahead
+
+
+def _guesses(field: Field) -> Ints:
+    """(u,) class number predicted, -1 where no label reaches."""
+    return np.where(field.island < 0, largest(field.h), -1)

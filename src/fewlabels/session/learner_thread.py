@@ -1,0 +1,269 @@
+"""The learner at work in a thread of its own, so that pages are served while it thinks."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, PriorityQueue
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.errors import QueryError
+from fewlabels.graph import Graph
+from fewlabels.learner import ActiveLearner, Outcome
+from fewlabels.session.forecast import Point, extended
+from fewlabels.session.ledger import Change
+
+T = TypeVar("T")
+
+STOP, LEARN, SETTLE, ASK, EXPLAIN = range(5)  # what comes first
+CALM = 0.1  # seconds without news before spare time begins: what is prepared for one state is lost with the next
+LONG = 1.0  # and before answers are prepared that hardly anyone will give: a quick person should not wait for those
+LIKELY = 0.999  # chance that the answer is among those prepared first
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What the learner says of all items after one event; never changed, so that anyone may read it at any time."""
+
+    version: int  # number of the last event it has heard
+    classes: Sequence[str]
+    predicted: Ints  # (n,) class number; -1 where no label reaches
+    chance: Floats  # (n, C)
+    expected_error: float
+    curve: Sequence[Point]
+
+    @property
+    def chance_of_prediction(self) -> Floats:
+        """(n,) chance of the class predicted; 0 where nothing is known."""
+        known = self.predicted >= 0
+        found = np.zeros(len(self.predicted))
+        found[known] = self.chance[known, self.predicted[known]]
+        return found
+
+    @property
+    def unreached(self) -> Flags:
+        return self.predicted < 0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What each answer to an item would change, in the order of the classes; or why that is not known."""
+
+    expected_error: float  # now
+    classes: Sequence[str]  # of the outcomes
+    outcomes: Sequence[Outcome]
+    missing: str | None  # "labelled", "classes" (there are not two yet) or "memory" (none for a second field)
+
+
+class LearnerThread:
+    """One learner, one thread; what is asked of it is done in the order of importance.
+
+    Learning comes first, then choosing questions, then explaining them; in spare time the next question is prepared for
+    every answer that may come. So an answer that was foreseen is followed by its question at once, and another one
+    waits for at most the question being worked out. The classes are numbers here: a learner has at least two, so
+    those not named yet are there already, unheard of.
+    """
+
+    def __init__(self, graph: Graph, strategy: str, seed: int, being_read: Callable[[], list[int]]) -> None:
+        """`being_read` tells which items people are reading: what follows their answers is prepared."""
+        self._learner = ActiveLearner(graph, range(2), strategy, random_state=seed)
+        self._number: dict[str, int] = {}  # of each class
+        self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
+        self._turn = itertools.count()
+        self._broken: BaseException | None = None
+        self._being_read = being_read
+        self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when it is too old for all
+        self._heard = 0.0  # when the last change was learnt
+        self._prepared: set[tuple[int, int]] = set()  # (item, class) since then
+        self._waiters: list[tuple[int, Future[list[int]]]] = []  # who wants to know what may come after an item
+        self._stopped = False
+        self.predictions = self._look(0, [])
+        self._thread = threading.Thread(target=self._work, name="fewlabels-learner", daemon=True)
+
+    def start(self) -> None:
+        """Have the first question ready and the kernels loaded, then work on."""
+        first = self._ask([])
+        if first is not None and self._learner.can_look_further:
+            self._learner.prepare(first, 0)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the job at hand and leave the rest; whoever waits for it is told."""
+        self._put(STOP, lambda: None)
+        self._thread.join()
+        self._stopped = True
+        while not self._jobs.empty():
+            self._jobs.get()[-1].cancel()
+        self._resolve_waiters()
+
+    def learn(self, change: Change, classes: Sequence[str], version: int) -> None:
+        """Hear of a change, here and now; once the thread runs, by `submit`."""
+        for label in classes[len(self._number) :]:
+            self._number[label] = len(self._number)
+        while len(self._learner.classes) < len(self._number):
+            self._learner.add_class(len(self._learner.classes))
+        self._learner.forget(list(change.forget))
+        if change.teach:
+            items, labels = zip(*change.teach, strict=True)
+            self._learner.teach(list(items), [self._number[label] for label in labels])
+        for item in change.skip:
+            self._learner.skip(item)
+        self.predictions = self._look(version, self.predictions.curve)
+        self._heard = time.monotonic()
+        self._prepared.clear()
+
+    def submit(self, change: Change, classes: Sequence[str], version: int) -> None:
+        """Let the thread hear of a change before it does anything else."""
+
+        def job() -> None:
+            try:
+                self.learn(change, classes, version)
+            except BaseException as error:
+                self._broken = error
+                raise
+
+        self._put(LEARN, job)
+
+    def settle(self) -> None:
+        """Wait until everything submitted so far is in the predictions."""
+        self._put(SETTLE, lambda: None).result()
+
+    def choose(self, without: list[int]) -> int | None:
+        """The next item to ask about, not one of these; None where none is left."""
+        return self._put(ASK, lambda: self._ask(without)).result()
+
+    def order(self) -> list[int]:
+        """The items that may be asked, the next question first and then by their costs now."""
+
+        def job() -> list[int]:
+            first = self._ask([])
+            cost = self._learner.costs()
+            left = np.flatnonzero(~np.isnan(cost))
+            ranked = left[np.argsort(cost[left], kind="stable")].tolist()
+            return [] if first is None else [first, *(item for item in ranked if item != first)]
+
+        return self._put(ASK, job).result()
+
+    def explain(self, item: int) -> Explanation:
+        """What each answer to this item would change."""
+        return self._put(EXPLAIN, lambda: self._explain(item)).result()
+
+    def upcoming(self, item: int) -> Future[list[int]]:
+        """The items that may be asked after this one, once that is prepared or there is news."""
+        found: Future[list[int]] = Future()
+        asked = self._put(EXPLAIN, lambda: self._waiters.append((item, found)))
+        asked.add_done_callback(lambda done: found.cancel() if done.cancelled() or done.exception() else None)
+        return found
+
+    def _ask(self, without: list[int]) -> int | None:
+        """When several people answer faster than questions can be worked out, one look-ahead serves all who ask for as
+        long again as it took: half of the machine's time is left for everything else.
+        """
+        begun, prepared = time.monotonic(), self._learner.ready
+        if prepared or begun >= self._costs_last_until or len(self._being_read()) < 2:
+            self._costs = self._learner.costs()
+            if not prepared:
+                self._costs_last_until = begun + 2 * (time.monotonic() - begun)
+            try:
+                return int(self._learner.query(without=without))
+            except QueryError:
+                return None
+        cost = self._costs.copy()
+        known: list[Any] = [*self._learner.labelled, *self._learner.skipped]
+        cost[[*known, *without]] = np.nan
+        left = np.flatnonzero(~np.isnan(cost))
+        return int(left[np.argmin(cost[left])]) if len(left) else None
+
+    def _explain(self, item: int) -> Explanation:
+        error, classes, learner = self.predictions.expected_error, tuple(self._number), self._learner
+        if len(classes) < 2:
+            return Explanation(error, (), (), "classes")
+        if item in learner.labelled:
+            return Explanation(error, (), (), "labelled")
+        if not learner.can_look_further:
+            return Explanation(error, (), (), "memory")
+        return Explanation(error, classes, learner.outcomes(item)[: len(classes)], None)
+
+    def _to_prepare(self) -> tuple[int, int, bool] | None:
+        """An item someone reads, a class it may be whose next question is not known yet, and whether that is likely.
+
+        The likely ones come first. None where there is nothing to prepare, no room for it, or a learner that is broken.
+        """
+        if self._broken or not self._learner.can_look_further:
+            return None
+        rest = None
+        for item in self._being_read():
+            chance = self.predictions.chance[item]
+            before = 0.0  # chance of the classes more likely than this one
+            for c in np.argsort(-chance, kind="stable").tolist():
+                if (item, c) not in self._prepared:
+                    if before < LIKELY:
+                        return item, c, True
+                    rest = rest or (item, c, False)
+                before += float(chance[c])
+        return rest
+
+    def _use_spare_time(self) -> None:
+        """Prepare one question; when the likely ones are ready, or none can be, tell those who wait."""
+        todo = self._to_prepare()
+        if todo is not None and (todo[2] or not self._waiters):
+            item, c, _ = todo
+            self._prepared.add((item, c))
+            self._learner.prepare(item, c)
+        else:
+            self._resolve_waiters()
+
+    def _resolve_waiters(self) -> None:
+        for item, found in self._waiters:
+            if not found.done():
+                found.set_result(list(dict.fromkeys(self._learner.upcoming(item).values())))
+        self._waiters.clear()
+
+    def _look(self, version: int, curve: Sequence[Point]) -> Predictions:
+        learner = self._learner
+        predicted = learner.predict().astype(np.int64)
+        predicted[np.array(learner.unreached, dtype=np.int64)] = -1
+        chance = learner.predict_proba()
+        error = float((1 - chance.max(axis=1)).mean())
+        curve = extended(curve, len(learner.labelled), error)
+        return Predictions(version, tuple(self._number), predicted, chance[:, : len(self._number)], error, curve)
+
+    def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:
+        done: Future[T] = Future()
+        self._jobs.put((rank, next(self._turn), job, done))
+        if self._stopped:  # nobody will do it: whoever waits would wait for ever
+            done.cancel()
+        return done
+
+    def _work(self) -> None:
+        while True:
+            try:
+                rank, _, job, done = self._jobs.get(timeout=self._patience())
+            except Empty:
+                self._use_spare_time()
+                continue
+            try:
+                if self._broken and rank != STOP:
+                    raise RuntimeError(
+                        "the learner could not take in an event: start fewlabels again"
+                    ) from self._broken
+                done.set_result(job())
+            except BaseException as error:  # whoever waits hears of it
+                done.set_exception(error)
+            if rank == STOP:
+                return
+
+    def _patience(self) -> float | None:
+        """Seconds to wait for a job before spare time is used; None, for ever, where there is no use for it."""
+        todo = self._to_prepare()
+        if todo is None and not self._waiters:
+            return None
+        calm = CALM if self._waiters or (todo and todo[2]) else LONG
+        return max(1e-6, self._heard + calm - time.monotonic())

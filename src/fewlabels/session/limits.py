@@ -1,0 +1,6 @@
+"""How much a session takes: said here once, and told to the page."""
+
+MOST_CLASSES = 200
+MOST_AT_ONCE = 1000  # answers in one request
+LONGEST_CLASS = 100  # characters
+LONGEST_NAME = 50  # of a person

@@ -1,0 +1,335 @@
+"""A durable labelling session: questions out, answers in, by any number of threads at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from fewlabels.errors import LabelError, NodeError, SettingError, nearest
+from fewlabels.items import Items
+from fewlabels.session.assignments import Assignments, ConflictError, Question
+from fewlabels.session.learner_thread import Explanation, LearnerThread
+from fewlabels.session.ledger import TABLE, Change, Ledger
+from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES
+from fewlabels.session.overview import Snapshot
+from fewlabels.session.store import Event, Store
+from fewlabels.strategies import make_strategy
+
+TARGET = 0.05  # expected error at which one may stop
+
+
+class Session:
+    """Questions out, answers in, by any number of threads at once; what can be seen of it is in `snapshot`.
+
+    A request that changes something carries a `key` of its own: sent again, because its reply was lost, it is answered
+    again and counts once.
+    """
+
+    def __init__(
+        self,
+        items: Items,
+        path: str | os.PathLike[str],
+        *,
+        strategy: str = "tsa",
+        target: float = TARGET,
+        overlap: int = 1,
+        seed: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+        tell: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        check_settings(strategy, target, overlap)
+        classes = list(dict.fromkeys([*items.classes, *items.known.values()]))
+        for label in classes:
+            _check_class_name(label)
+        _check_number_of_classes(len(classes))
+        self.items, self.strategy, self.target, self.overlap = items, strategy, target, overlap
+        self._writing = threading.Lock()  # one request writes at a time, in the order of the store
+        self._lock = threading.Lock()  # around ledger and assignments, for a moment
+        self._ledger = Ledger()
+        self._assignments = Assignments(self._ledger, items.names, overlap, clock)
+        self._learner = LearnerThread(items.graph, strategy, seed, self._being_read)
+        self._last: Snapshot | None = None
+        about = {"fingerprint": items.fingerprint, "title": items.title, "n_items": str(len(items.names))}
+        self._store = Store(path, about)
+        try:
+            self._replay(tell)
+            self._begin(items)
+        except BaseException:
+            self._store.close()
+            raise
+        self._learner.start()
+
+    def _replay(self, tell: Callable[[str], None]) -> None:
+        events = list(self._store.events())
+        told = time.monotonic()
+        for _, group in groupby(events, key=lambda event: event.key):
+            written = list(group)
+            self._learner.learn(self._take(written), self._ledger.classes, written[-1].id)
+            if time.monotonic() - told > 2:
+                tell(f"Taking up the answers kept so far: {written[-1].id:,} of {events[-1].id:,}")
+                told = time.monotonic()
+
+    def _begin(self, items: Items) -> None:
+        """Write down what comes with the data and is not in the store yet: classes and known labels."""
+        known = set(self._ledger.classes)
+        fresh = [label for label in dict.fromkeys([*items.classes, *items.known.values()]) if label not in known]
+        _check_number_of_classes(len(known) + len(fresh))
+        key = f"begin-{self._learner.predictions.version}"
+        events = [Event("class", TABLE, key, label=label) for label in fresh]
+        history = self._ledger.history
+        for item, label in items.known.items():
+            before = history[item].votes.get(TABLE) if item in history else None
+            if before is None or before.label != label:
+                events.append(Event("answer", TABLE, key, item=item, label=label))
+        if events:
+            written = self._store.append(events)
+            self._learner.learn(self._take(written), self._ledger.classes, written[-1].id)
+
+    def close(self) -> None:
+        self._learner.stop()
+        self._store.close()
+
+    @property
+    def path(self) -> Path:
+        return self._store.path
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes so far, also those that the learner has still to hear of."""
+        with self._lock:
+            return list(self._ledger.classes)
+
+    # Asking
+
+    def question(self, who: str, item: int | None = None, reason: str = "requested") -> Question | None:
+        """A question for this person, lent to them for a minute; about this item, where one is given (and why).
+
+        The question they have already comes first, then an item that needs a second opinion, then the learner's
+        choice. None where nothing is left to ask them.
+        """
+        who = _check_name(who)
+        if item is not None:
+            self.check_item(item)
+        self.settle()
+        while True:
+            with self._lock:
+                if item is not None:
+                    return self._assignments.request(who, item, reason)
+                found = self._assignments.without_the_learner(who)
+                if found is not None:
+                    return found
+                closed = self._assignments.closed_to(who)
+            chosen = self._learner.choose(closed)
+            if chosen is None:
+                return None
+            with self._lock:
+                found = self._assignments.assign(who, chosen)
+            if found is not None:  # else it has gone to someone else meanwhile
+                return found
+
+    def order(self) -> list[int]:
+        """The items that may be asked, in the order in which they are worth asking now."""
+        return self._learner.order()
+
+    # Answering
+
+    def answer(self, who: str, item: int, label: str, key: str) -> int:
+        """Keep this person's answer; where they gave one before, it is changed. The number of the event."""
+        return self.accept(who, [(item, label)], key)
+
+    def accept(self, who: str, answers: Sequence[tuple[int, str]], key: str) -> int:
+        """Keep several answers, all or none."""
+        who = _check_name(who)
+        if not 1 <= len(answers) <= MOST_AT_ONCE:
+            raise SettingError(f"{len(answers)} answers at once: give 1 to {MOST_AT_ONCE:,}.")
+        classes = self.classes
+        for item, label in answers:
+            self.check_item(item)
+            _check_known_class(label, classes)
+        if len({item for item, _ in answers}) < len(answers):
+            raise LabelError("an item is listed twice: give one answer for each.")
+        events = [Event("answer", who, key, item=item, label=label) for item, label in answers]
+        return self._write(key, events[0], lambda: events)
+
+    def decide(self, who: str, item: int, label: str, key: str) -> int:
+        """Settle what an item is, whatever was answered."""
+        who = _check_name(who)
+        self.check_item(item)
+        _check_known_class(label, self.classes)
+        event = Event("decide", who, key, item=item, label=label)
+        return self._write(key, event, lambda: [event])
+
+    def skip(self, who: str, item: int, key: str) -> int:
+        """Nobody is asked about this item again."""
+        return self._set_aside("skip", who, item, key)
+
+    def unsure(self, who: str, item: int, key: str) -> int:
+        """This person cannot tell: others may still be asked."""
+        return self._set_aside("unsure", who, item, key)
+
+    def _set_aside(self, do: str, who: str, item: int, key: str) -> int:
+        who = _check_name(who)
+        self.check_item(item)
+
+        def events() -> list[Event]:
+            label = self._ledger.label(item)
+            if do == "skip" and label is not None:
+                raise ConflictError(f"{self.items.names[item]!r} is labelled {label!r}: there is no question to skip.")
+            return [event]
+
+        event = Event(do, who, key, item=item)
+        return self._write(key, event, events)
+
+    def undo(self, who: str, key: str, event: int | None = None, *, whole: bool = False) -> tuple[int, list[int]]:
+        """Take back this event of theirs (`whole`: the request it was part of), or else their last request.
+
+        The number of the event that says so, and the items concerned.
+        """
+        who = _check_name(who)
+
+        def events() -> list[Event]:
+            undone = self._ledger.to_undo(who, event, whole)
+            if not undone:
+                which = "nothing" if event is None else f"no answer {event} of yours"
+                raise ConflictError(f"There is {which} to take back.")
+            return [Event("undo", who, key, item=e.item, undone=e.id) for e in undone]
+
+        number = self._write(key, Event("undo", who, key, undone=event), events)
+        with self._lock:
+            return number, self._ledger.items(self._ledger.requests[key])
+
+    def add_class(self, who: str, label: str, key: str) -> int:
+        """One more class an item may be."""
+        who = _check_name(who)
+        label = _check_class_name(label)
+
+        def events() -> list[Event]:
+            if label in self._ledger.classes:
+                raise ConflictError(f"there is a class {label!r} already: choose another name.")
+            _check_number_of_classes(len(self._ledger.classes) + 1)
+            return [event]
+
+        event = Event("class", who, key, label=label)
+        return self._write(key, event, events)
+
+    def _write(self, key: str, first: Event, events: Callable[[], list[Event]]) -> int:
+        """Store the events of a request, then let ledger and learner know; a key heard before changes nothing.
+
+        `first` is the first of the events, as far as it is known: by it the same request is told from another one.
+        Whoever writes is alone, so the ledger may be read here without the lock.
+        """
+        with self._writing:
+            before = self._ledger.requests.get(key)
+            if before:
+                if not _same_request(before[0], first):
+                    raise ConflictError(f"the key {key!r} was used for another request: take a fresh one for each.")
+                return before[-1].id
+            written = self._store.append(events())
+            change = self._take(written)
+            self._learner.submit(change, list(self._ledger.classes), written[-1].id)
+        return written[-1].id
+
+    def _take(self, written: Sequence[Event]) -> Change:
+        """Events that are on disk reach the ledger, and the questions they answer are given back."""
+        with self._lock:
+            self._assignments.take_back(written)
+            return self._ledger.take(written)
+
+    # Looking
+
+    def settle(self) -> None:
+        """Wait until the predictions know everything said so far."""
+        self._learner.settle()
+
+    def snapshot(self) -> Snapshot:
+        """All that is to be seen now; made once for each state, and shared by all who look at it."""
+        with self._lock:
+            predictions, last_event = self._learner.predictions, self._ledger.last_event
+            last = self._last
+            if last is None or last.predictions is not predictions or last.last_event != last_event:
+                history, in_force = self._ledger.history.copy(), self._ledger.in_force.copy()
+                last = self._last = Snapshot(self.items, self.target, predictions, history, in_force, last_event)
+            return last
+
+    def heard(self, key: str) -> bool:
+        """Whether a request with this key was kept."""
+        with self._lock:
+            return key in self._ledger.requests
+
+    def explain(self, item: int) -> Explanation:
+        """What each answer to this item would change, in the order of the classes."""
+        self.check_item(item)
+        return self._learner.explain(item)
+
+    def upcoming(self, item: int) -> Future[list[int]]:
+        """The items that may be asked after this one, when that has been worked out."""
+        self.check_item(item)
+        return self._learner.upcoming(item)
+
+    def neighbours(self, item: int, most: int = 12) -> list[tuple[int, float]]:
+        """The items tied to this one and the weights of the ties, the strongest first."""
+        self.check_item(item)
+        row = self.items.graph.weights[[item]]
+        order = np.argsort(-row.data, kind="stable")[:most]
+        return list(zip(row.indices[order].tolist(), row.data[order].tolist(), strict=True))
+
+    def check_item(self, item: int) -> None:
+        n = len(self.items.names)
+        if not 0 <= item < n:
+            raise NodeError(f"there is no item {item}: items are 0 to {n - 1}.")
+
+    def _being_read(self) -> list[int]:
+        with self._lock:
+            return self._assignments.being_read()
+
+
+def _same_request(written: Event, first: Event) -> bool:
+    """Whether this may be the first event of the request; what an undo takes back may have been left open."""
+    if (written.do, written.who) != (first.do, first.who):
+        return False
+    if first.do == "undo":
+        return first.undone in (None, written.undone)
+    return (written.item, written.label) == (first.item, first.label)
+
+
+def check_settings(strategy: str, target: float, overlap: int) -> None:
+    """Refuse what no session can be opened with, before anything is read."""
+    make_strategy(strategy)
+    if not 0 < target < 1:
+        raise SettingError(f"the target error is {target}: give a share between 0 and 1, such as {TARGET}.")
+    if overlap < 1:
+        raise SettingError(f"overlap is {overlap}: each item is asked of at least 1 person.")
+
+
+def _check_class_name(text: str) -> str:
+    return _check_text("a class", text, LONGEST_CLASS)
+
+
+def _check_name(text: str) -> str:
+    return _check_text("a name", text, LONGEST_NAME)
+
+
+def _check_text(what: str, text: str, longest: int) -> str:
+    """The text without space around it; refused where it is empty, too long, or would not be seen."""
+    text = text.strip()
+    if not text or len(text) > longest or not text.isprintable():
+        fact = "is empty" if not text else f"has {len(text)} characters" if text.isprintable() else "has odd characters"
+        raise SettingError(f"{what} {fact}: give 1 to {longest} characters that can be printed.")
+    return text
+
+
+def _check_known_class(label: str, classes: Sequence[str]) -> None:
+    if label not in classes:
+        raise LabelError(f"there is no class {label!r} yet: add it first.{nearest(label, classes)}")
+
+
+def _check_number_of_classes(n: int) -> None:
+    if n > MOST_CLASSES:
+        raise SettingError(f"that would be {n} classes: {MOST_CLASSES} is the most. Put some of them together.")

@@ -1,0 +1,120 @@
+// Answer, skip, undo, ask about another item: everything that moves the question on.
+
+import { $ } from "../core/dom.js";
+import { announce, hideBanner, showBanner } from "../announce.js";
+import { get, post } from "../core/api.js";
+import { deliver, isBusy } from "../core/deliver.js";
+import { press, release } from "./classes.js";
+import { on, set, state } from "../core/state.js";
+import { suggestion } from "./question.js";
+
+/** The new question first; what else follows from the reply waits until the item is on the screen. */
+function take({ question, standing }) {
+  const off = on("shown", () => {
+    off();
+    set("standing", standing);
+  });
+  set("question", question);
+}
+
+/** The reply to a change made elsewhere on the page: it brings no question, the present one stays. */
+export const note = (reply) => set("standing", reply.standing);
+
+let asked = 0; // counts what may bring a question, so that a slow reply does not replace a newer one
+
+function move(path, body, said) {
+  asked++;
+  release();
+  deliver(path, { who: state.person, ...body }, (reply) => {
+    announce(said);
+    // An event without an item of its own may be undone without a question; the present one stays.
+    reply.question || path !== "/api/undo" ? take(reply) : note(reply);
+  }, (error) => {
+    release();
+    // What was refused about the item may be old; that there is nothing to undo says nothing about it.
+    if (error && (path !== "/api/undo" || !state.question)) ask();
+  });
+}
+
+/** Nobody answers what is not on the screen yet, nor twice. */
+const ready = () => state.shown !== null && state.shown === state.question && !isBusy();
+
+export function answer(label) {
+  if (!ready()) return;
+  move("/api/answers", { item: state.question.item.id, label, next: true }, `Saved as ${label}.`);
+  press(label);
+}
+
+export function accept() {
+  const best = suggestion();
+  if (best) answer(best.name);
+}
+
+export function skip(unsure = false) {
+  if (!ready()) return;
+  move("/api/skips", { item: state.question.item.id, unsure }, unsure ? "Kept as unsure." : "Skipped.");
+}
+
+/** Take back `event`, or the person's last one. Its item comes back as the question. */
+export function undo(event = null) {
+  if (isBusy()) return;
+  move("/api/undo", { event }, "Undone.");
+}
+
+/** Ask the server for a question: its own choice, or about `item`. */
+export async function ask(item = null) {
+  if (isBusy()) return;
+  const mine = ++asked;
+  try {
+    const reply = await post("/api/question", { who: state.person, item });
+    if (mine === asked) take(reply);
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    if (mine !== asked) return;
+    showBanner(error.status === 0 ? `${error.message}.` : error.message, () => { hideBanner(); ask(item); });
+  }
+}
+
+/** Add a class; with `thenAnswer` it is also the answer. */
+export function addClass(name, thenAnswer, added) {
+  const known = state.classes.some((one) => one.name === name);
+  const go = () => {
+    added();
+    if (thenAnswer && state.question) answer(name);
+  };
+  if (known) return go();
+  deliver("/api/classes", { who: state.person, name }, (reply) => {
+    set("classes", reply.classes);
+    announce(`New class ${name}.`);
+    go();
+  });
+}
+
+export async function reloadClasses() {
+  const session = await get("/api/session");
+  set("classes", session.classes);
+}
+
+export function startAnswering() {
+  on("shown", (question) => { $("skip").disabled = $("unsure").disabled = !question; });
+  $("accept").addEventListener("click", accept);
+  $("skip").addEventListener("click", () => skip());
+  $("unsure").addEventListener("click", () => skip(true));
+  $("undo").addEventListener("click", () => undo());
+
+  const field = $("new-class-input");
+  const add = (thenAnswer) => {
+    const name = field.value.trim();
+    if (!name) return;
+    addClass(name, thenAnswer, () => { field.value = ""; $("new-class-choice").hidden = true; field.blur(); });
+  };
+  field.addEventListener("input", () => { $("new-class-choice").hidden = !field.value.trim(); });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") field.blur();
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    add(!event.shiftKey);
+  });
+  $("new-class").addEventListener("submit", (event) => { event.preventDefault(); add(true); });
+  $("new-class-only").addEventListener("click", () => add(false));
+}

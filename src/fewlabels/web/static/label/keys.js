@@ -1,0 +1,66 @@
+// The keys of the label view, and those that work everywhere.
+
+import { $ } from "../core/dom.js";
+import { state } from "../core/state.js";
+import { accept, answer, skip, undo } from "./answering.js";
+import { show } from "../views.js";
+
+const typing = (element) => element.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
+const pressable = (element) => element.closest("button, a, summary, input, canvas") !== null;
+
+export const singleKeys = () => $("single-keys").checked;
+
+/** The class that carries the key, or undefined. */
+export const classOfKey = (key) => state.classes.find((one) => one.key !== null && one.key.toLowerCase() === key.toLowerCase());
+
+const everywhere = { h: () => $("help-dialog").showModal(), r: () => show(state.view === "review" ? "label" : "review") };
+
+const labelling = {
+  u: () => skip(true),
+  n: () => $("new-class-input").focus(),
+  "/": () => ($("filter-row").hidden ? null : $("filter").focus()),
+  backspace: () => undo(),
+};
+
+function onKey(event) {
+  const target = event.target instanceof Element ? event.target : document.body;
+  if (event.defaultPrevented || event.isComposing || typing(target) || document.querySelector("dialog[open]")) return;
+  const key = event.key.toLowerCase();
+  if ((event.ctrlKey || event.metaKey) && key === "z" && !event.shiftKey && !event.altKey) {
+    event.preventDefault();
+    undo();
+    return;
+  }
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !singleKeys()) return;
+  const action = everywhere[key] ?? (state.view === "label" ? labelKey(key, target, event) : null);
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+/** Where digits need Shift, as on French keyboards, the key in their place counts. */
+const digitOf = (event) => (event.shiftKey ? undefined : /^Digit(\d)$/.exec(event.code)?.[1]);
+
+function labelKey(key, target, event) {
+  // A focused button answers to Enter and Space itself.
+  if (key === "enter") return pressable(target) ? null : accept;
+  if (key === " ") return pressable(target) ? null : () => skip();
+  const named = classOfKey(key) ?? classOfKey(digitOf(event) ?? key);
+  return labelling[key] ?? (named ? () => answer(named.name) : null);
+}
+
+export function startKeys() {
+  document.addEventListener("keydown", onKey);
+  // A button clicked with the mouse would keep the focus, and then Enter would press it again instead of accepting.
+  document.addEventListener("mousedown", (event) => {
+    if (!event.target.closest("button, canvas") || event.target.closest("dialog")) return;
+    event.preventDefault();
+    if (typing(document.activeElement)) document.activeElement.blur();
+  });
+  $("help").addEventListener("click", everywhere.h);
+  const kept = "fewlabels.single-keys";
+  try { $("single-keys").checked = localStorage.getItem(kept) !== "off"; } catch { /* storage is forbidden */ }
+  $("single-keys").addEventListener("change", () => {
+    try { localStorage.setItem(kept, singleKeys() ? "on" : "off"); } catch { /* kept for this visit only */ }
+  });
+}

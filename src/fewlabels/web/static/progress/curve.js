@@ -1,0 +1,54 @@
+// The expected error over the labels given, as a small drawing.
+
+import { svg } from "../core/dom.js";
+import { percent } from "../core/numbers.js";
+
+const left = 34, right = 8, top = 8, bottom = 20;
+
+/** A round number of steps that covers `most`. */
+function step(most, wanted) {
+  const raw = most / wanted;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw - 1e-12);
+}
+
+/** The drawing, so many pixels wide and high, or null where there is nothing to draw yet. */
+export function curve({ curve: points, target, more, labelled, reached }, width, height) {
+  const known = points.filter(([, error]) => Number.isFinite(error));
+  if (!known.length) return null;
+  const last = known.at(-1);
+  // The way to the target is drawn only where it is not longer than the way so far: farther is a guess too far.
+  const ahead = more && !reached && target !== null && more <= Math.max(labelled, 10) ? [last[0] + more, target] : null;
+  const mostX = Math.max(ahead?.[0] ?? 0, last[0], 5);
+  const mostY = Math.max(...known.map(([, error]) => error), target ?? 0, 0.01);
+  const x = (labels) => left + (labels / mostX) * (width - left - right);
+  const y = (error) => height - bottom - (error / mostY) * (height - top - bottom);
+
+  const drawing = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "curve", "aria-label": inWords(known, target) });
+  const text = (words, at, className) => { const made = svg("text", { ...at, class: className }); made.textContent = words; return made; };
+
+  const stepY = step(mostY, 4);
+  for (let error = 0; error <= mostY * 1.001; error += stepY) {
+    drawing.append(svg("line", { x1: left, x2: width - right, y1: y(error), y2: y(error), class: "grid" }),
+      text(percent(error), { x: left - 6, y: y(error) + 4 }, "tick end"));
+  }
+  const stepX = Math.max(1, step(mostX, 4));
+  for (let labels = 0; labels <= mostX; labels += stepX) drawing.append(text(String(labels), { x: x(labels), y: height - 5 }, "tick middle"));
+
+  if (target !== null) {
+    // The word stands where the curve is not: it comes from high on the left and, once there, stays low on the right.
+    const place = reached ? [width - right, "end"] : [left + 4, ""];
+    drawing.append(svg("line", { x1: left, x2: width - right, y1: y(target), y2: y(target), class: "target" }),
+      text(`target ${percent(target)}`, { x: place[0], y: y(target) - 4 }, `tick target-word ${place[1]}`));
+  }
+  const path = known.map(([labels, error], i) => `${i ? "L" : "M"}${x(labels).toFixed(1)} ${y(error).toFixed(1)}`).join("");
+  if (ahead) drawing.append(svg("line", { x1: x(last[0]), y1: y(last[1]), x2: x(ahead[0]), y2: y(ahead[1]), class: "ahead" }));
+  drawing.append(svg("path", { d: path, class: "line" }), svg("circle", { cx: x(last[0]), cy: y(last[1]), r: 3.5, class: "now" }));
+  return drawing;
+}
+
+function inWords(points, target) {
+  const [from, to] = [points[0], points.at(-1)];
+  const aim = target === null ? "" : ` The target is ${percent(target)}.`;
+  return `Expected error: ${percent(from[1])} with ${from[0]} labels, ${percent(to[1])} with ${to[0]} labels.${aim}`;
+}

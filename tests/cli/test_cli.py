@@ -1,0 +1,273 @@
+"""The command line, run as a user runs it."""
+
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import httpx
+import networkx as nx
+import pandas as pd
+import pytest
+from scipy import sparse
+
+EDGES = "source,target,weight\nann,bob,1\nbob,cid,2\ncid,dan,1\ndan,eve,1\nx,y,1\n"
+
+
+def run(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "fewlabels", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "edges.csv").write_text(EDGES)
+    (tmp_path / "labels.csv").write_text("node,label\nann,cat\neve,dog\n")
+    return tmp_path
+
+
+def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
+    done = run("suggest", "--edges", "edges.csv", "--labels", "labels.csv", "-n", "3", "--out", "p.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "7 nodes, 5 edges, 2 labelled" in done.stdout
+    assert "2 nodes lie in parts of the graph without a label" in done.stdout
+    table = pd.read_csv(folder / "p.csv", index_col="node")
+    assert list(table.columns) == ["label", "prediction", "chance", "reached", "skipped", "p_cat", "p_dog"]
+    assert table.loc["ann"].tolist() == ["cat", "cat", 1, True, False, 1, 0]
+    assert pd.isna(table.loc["dan", "label"])  # what nobody taught has no label
+    assert table.loc["dan", "prediction"] == "dog"
+    assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
+
+
+def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):
+    path = sparse.diags_array([1.0, 1.0, 1.0, 1.0], offsets=1, shape=(5, 5))
+    sparse.save_npz(tmp_path / "graph.npz", sparse.csr_array(path + path.T))
+    (tmp_path / "labels.csv").write_text("node,label\n0,cat\n4,dog\n")
+    done = run("suggest", "--edges", "graph.npz", "--labels", "labels.csv", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "5 nodes, 4 edges, 2 labelled" in done.stdout
+    assert pd.read_csv(tmp_path / "p.csv", index_col="node").loc[[0, 1, 3], "prediction"].tolist() == [
+        "cat",
+        "cat",
+        "dog",
+    ]
+
+
+def test_suggest_takes_graphml_whose_lone_nodes_stay(tmp_path):
+    g = nx.path_graph(["ann b.", "bob", "cid"])
+    g.add_node("zoé")
+    nx.write_graphml_xml(g, tmp_path / "g.graphml")
+    (tmp_path / "labels.csv").write_text("node,label\nann b.,cat\ncid,dog\n", encoding="utf-8")
+    done = run("suggest", "--edges", "g.graphml", "--labels", "labels.csv", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "4 nodes, 2 edges, 2 labelled" in done.stdout
+    assert pd.read_csv(tmp_path / "p.csv", index_col="node")["reached"].to_dict()["zoé"] is False
+
+
+def test_suggest_prints_any_node_name_whole_and_as_it_is(tmp_path):
+    names = ["[red]x", "[/b]y", "https://example.org/" + "a/very/long/path/" * 8, "Zoë, “quoted”"]
+    table = pd.DataFrame({"source": names[:-1], "target": names[1:]})
+    table.to_csv(tmp_path / "edges.csv", index=False)
+    done = run("suggest", "--edges", "edges.csv", "--classes", "[a],[/b]", "-n", "4", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in names:
+        assert f" {name} " in done.stdout
+
+
+def test_suggest_starts_from_no_label_at_all(folder):
+    (folder / "labels.csv").write_text("node,label\n")
+    for labels in ([], ["--labels", "labels.csv"]):
+        done = run("suggest", "--edges", "edges.csv", *labels, "--classes", "cat,dog", "-n", "1", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert "cid" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--edges", "none.csv"], "there is no file none.csv"),
+        (["--edges", "labels.csv"], "has no column 'source'"),
+        (["--edges", "edges.csv", "--labels", "edges.csv"], "has no column 'node'"),
+        (["--edges", "edges.csv"], "name all of them with --classes a,b,c"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--strategy", "tsb"], "Did you mean 'tsa'"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--beta", "-1"], "beta is -1"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--out", "none/p.csv"], "there is no folder none"),
+        (["--edges", "edges.csv", "--labels", "labels.csv", "--classes", "cat,owl"], "'dog' is not one of the classes"),
+    ],
+)
+def test_mistakes_get_one_sentence_exit_code_2_and_no_traceback(folder, arguments, sentence):
+    done = run("suggest", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [[], ["suggest"], ["demo"], ["reproduce"], ["compare"]])
+def test_help_teaches_with_an_example(tmp_path, command):
+    done = run(*command, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "fewlabels " + (command[0] if command else "demo") in done.stdout.split("Usage")[1]
+
+
+def test_demo_asks_with_progress_prints_a_table_and_saves_a_picture(tmp_path):
+    done = run("demo", "--auto", "5", "--out", "picture.png", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "5/5" in done.stdout
+    assert "expected error" in done.stdout
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_reproduce_prints_figure_1(tmp_path):
+    done = run("reproduce", "figure-1", cwd=tmp_path)
+    rows = {line.split("│")[1].strip(): line.split("│")[-2].strip() for line in done.stdout.splitlines() if "│" in line}
+    assert rows == {"truth": "", "zlg": "0.33", "sopt": "0.06", "bmrf": "0.00", "tsa": "0.00"}
+    assert run("reproduce", "figure-9", cwd=tmp_path).returncode == 2
+
+
+def test_compare_ranks_strategies_on_a_graph_and_gives_advice(tmp_path):
+    path = range(20)
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"n{k},n{k + 1}\n" for k in path))
+    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"n{k},{'ab'[k > 12]}\n" for k in range(21)))
+    command = ["compare", "edges.csv", "--labels", "labels.csv", "--strategies", "tsa,random", "--trials", "6"]
+    done = run(*command, "--n-labels", "6", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "21 nodes, 20 edges, 21 labels known" in done.stdout
+    assert "tsa - random" in done.stdout
+    assert "Use tsa" in done.stdout
+    rows = pd.read_csv(tmp_path / "results" / "edges.csv")
+    assert len(rows) == 2 * 6 * 6
+    assert {file.name for file in (tmp_path / "results").iterdir()} >= {"edges.png", "edges.svg", "report.html"}
+
+
+def test_compare_takes_rows_of_numbers_with_a_label_column(tmp_path):
+    table = pd.DataFrame({"x": [k / 7 for k in range(30)], "note": "hello", "kind": ["a"] * 14 + ["b"] * 15 + [""]})
+    table.to_csv(tmp_path / "points.csv", index=False)
+    command = [
+        "compare",
+        "points.csv",
+        "--label-column",
+        "kind",
+        "--strategies",
+        "tsa",
+        "--trials",
+        "2",
+        "--neighbors",
+        "3",
+    ]
+    done = run(*command, "--n-labels", "4", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "30 nodes" in done.stdout
+    assert "29 labels known" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("x,label\n1,a\n2,a\n", "holds 1 class(es): a comparison needs at least two"),
+        ("x,kind\n1,a\n2,b\n", "has no column 'label'"),
+        ("word,label\nu,a\nv,b\n", "has no column of numbers beside 'label'"),
+        ("x,label\n1,a\n2,b\n?,a\n", "row 3: column 'x' holds '?', no number"),
+    ],
+)
+def test_compare_says_what_is_wrong_with_a_table(tmp_path, content, sentence):
+    (tmp_path / "t.csv").write_text(content)
+    done = run("compare", "t.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_version(tmp_path):
+    assert run("--version", cwd=tmp_path).stdout.startswith("fewlabels 0.")
+
+
+class TestLabel:
+    """`fewlabels label`, from the terminal to the page and back."""
+
+    @pytest.fixture
+    def table(self, tmp_path):
+        rows = "".join(
+            f"{k},{'good' if k % 2 else 'bad'} thing number {k},{'yes' if k == 3 else ''}\n" for k in range(30)
+        )
+        (tmp_path / "things.csv").write_text("id,review,label\n" + rows)
+        return tmp_path
+
+    @contextmanager
+    def page(self, *arguments, cwd):
+        """The command running: its process, and the address it printed."""
+        command = [sys.executable, "-u", "-m", "fewlabels", *arguments, "--no-browser", "--port", "0"]
+        with subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                said = []
+                for line in process.stdout:
+                    said.append(line.strip())
+                    if line.startswith("Page: "):
+                        yield process, line.split()[1], said
+                        break
+                else:
+                    pytest.fail(process.stderr.read())
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.wait(30)
+                said.extend(line.strip() for line in process.stdout)
+
+    def test_it_says_what_it_understood_keeps_answers_and_goes_on(self, table):
+        arguments = ["label", "things.csv", "--text", "review", "--classes", "yes,no"]
+        with self.page(*arguments, cwd=table) as (process, url, said):
+            about = " ".join(said)
+            for part in ("30 texts from things.csv", "Neighbours:", "Components:", "1 in the data", "Engine:", "free"):
+                assert part in about
+            assert "things.csv.fewlabels.sqlite" in said[-2]
+            body = {"who": "ann", "item": 5, "label": "no", "key": "a-key-of-its-own"}
+            assert httpx.post(f"{url}/api/answers", json=body).status_code == 200
+        assert process.returncode == 0
+        assert "Stopped. 2 labels are in" in said[-1]
+        with self.page(*arguments, cwd=table) as (_, url, said):
+            assert "1 so far" in " ".join(said)
+            assert httpx.get(f"{url}/api/items/5").json()["label"] == "no"
+            again = run(*arguments, cwd=table)
+            assert (again.returncode, "is open in another fewlabels" in again.stderr) == (2, True)
+        (table / "things.csv").write_text((table / "things.csv").read_text().replace("number 7", "number seven"))
+        other = run(*arguments, cwd=table)
+        assert (other.returncode, "holds answers about other data" in other.stderr) == (2, True)
+
+    def test_beyond_this_machine_it_prints_a_token_and_asks_for_it(self, table):
+        arguments = ["label", "things.csv", "--text", "review", "--host", "0.0.0.0", "--token", "let-me-in-please"]
+        with self.page(*arguments, cwd=table) as (_, url, _said):
+            assert url.endswith("/?token=let-me-in-please")
+            port = url.split(":")[2].split("/")[0]
+            at = f"http://127.0.0.1:{port}"
+            assert httpx.get(f"{at}/api/standing").status_code == 401
+            headers = {"authorization": "Bearer let-me-in-please"}
+            assert httpx.get(f"{at}/api/standing", headers=headers).status_code == 200
+
+    def test_host_and_token_may_be_variables_and_a_service_manager_ends_it_well(self, table, monkeypatch):
+        monkeypatch.setenv("FEWLABELS_HOST", "0.0.0.0")
+        monkeypatch.setenv("FEWLABELS_TOKEN", "from-the-environment")
+        with self.page("label", "things.csv", "--text", "review", "--classes", "yes,no", cwd=table) as (
+            process,
+            url,
+            said,
+        ):
+            assert url.endswith("/?token=from-the-environment")
+            at = f"http://127.0.0.1:{url.split(':')[2].split('/')[0]}/api/answers"
+            body = {"who": "ann", "item": 5, "label": "no", "key": "a-key-of-its-own"}
+            assert httpx.post(at, json=body).status_code == 401
+            headers = {"authorization": "Bearer from-the-environment"}
+            assert httpx.post(at, json=body, headers=headers).status_code == 200
+            process.terminate()
+            process.wait(30)
+        assert process.returncode == 0
+        assert "Stopped. 2 labels are in" in said[-1]
+
+    def test_nothing_to_label_gets_a_sentence(self, tmp_path):
+        done = run("label", cwd=tmp_path)
+        assert (done.returncode, "there is nothing to label" in done.stderr) == (2, True)
+        done = run("label", "missing.csv", cwd=tmp_path)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)

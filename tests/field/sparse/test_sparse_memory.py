@@ -1,0 +1,93 @@
+"""What the sparse engine does where memory is short, or the process is killed while it sets up."""
+
+import resource
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.graphs import random_weights
+
+from fewlabels.errors import MemoryNeededError
+from fewlabels.field.sparse import SparseField
+from fewlabels.field.sparse.solve import factor
+from fewlabels.graph import Graph
+from fewlabels.learner import ActiveLearner
+from fewlabels.machine import memory
+
+LIMITED = """
+import resource, numpy as np, fewlabels as fl
+from fewlabels.errors import MemoryNeededError
+from fewlabels.field.sparse import SparseField
+
+graph = fl.Graph.from_edges(np.arange(99_999), np.arange(1, 100_000))
+learner = fl.ActiveLearner(fl.Graph.from_edges([0, 1, 2], [1, 2, 3]), ["a", "b"], engine="sparse")
+learner.teach(0, "a")
+before = learner.query()
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, resource.RLIM_INFINITY))
+try:
+    SparseField(graph, 2)
+except MemoryNeededError as error:
+    print(error)
+learner.teach(3, "b")
+print(before, learner.query(), learner.predict().tolist())
+"""
+
+LOADING = """
+import sys, numpy as np, fewlabels as fl
+graph = fl.Graph.from_edges(np.arange(39_999), np.arange(1, 40_000))
+print("loading", flush=True)
+fl.ActiveLearner.load(sys.argv[1], graph)
+print("loaded", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v binds on Linux only")
+def test_under_a_limit_of_the_process_it_is_refused_with_the_number_and_others_go_on():
+    told = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=True).stdout
+    refusal, after = told.splitlines()
+    assert refusal.startswith("the sparse engine on 100,000 nodes needs 0.9 GiB of memory and 0.2 GiB are free.")
+    assert after.startswith("3 ")
+
+
+def test_what_is_free_knows_the_limit_of_the_process(monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (2**40, resource.RLIM_INFINITY))
+    assert memory.available() < 2**40
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (2**20, resource.RLIM_INFINITY))
+    assert memory.available() == 0
+
+
+def test_a_factor_that_would_not_fit_is_refused_with_the_number_and_auto_does_without(monkeypatch):
+    graph = Graph(random_weights(2000, np.random.default_rng(0), density=0.01))
+    monkeypatch.setattr(memory, "available", lambda: 20 * 2**20)
+    with pytest.raises(MemoryNeededError, match=r"a Cholesky factor with about \d+ entries a node needs 0\.\d GiB"):
+        SparseField(graph, 2, solver="superlu", pool=20, sample=64)
+    assert SparseField(graph, 2, pool=20, sample=64).grounding.solver_name.startswith("PCG")
+
+
+def test_a_factor_that_runs_out_of_memory_makes_way_for_another_solver(monkeypatch):
+    def full(*given):
+        raise MemoryError
+
+    monkeypatch.setattr(factor.SuperLU, "solve", full)
+    monkeypatch.setattr(factor.Factor, "refresh", full)
+    path = Graph.from_edges(np.arange(99), np.arange(1, 100))
+    assert SparseField(path, 2).grounding.solver_name.startswith("PCG")
+    with pytest.raises(MemoryError):
+        SparseField(path, 2, solver="superlu")
+
+
+def test_a_set_up_that_is_killed_leaves_the_file_it_read_as_it_was(tmp_path):
+    graph = Graph.from_edges(np.arange(39_999), np.arange(1, 40_000))
+    learner = ActiveLearner(graph, ["a", "b"], engine="sparse")
+    learner.teach([0, 39_999], ["a", "b"])
+    learner.save(tmp_path / "kept")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    started = subprocess.Popen([sys.executable, "-c", LOADING, tmp_path / "kept"], stdout=subprocess.PIPE, text=True)
+    assert started.stdout.readline() == "loading\n"
+    started.send_signal(signal.SIGKILL)
+    assert started.communicate()[0] == ""
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert ActiveLearner.load(tmp_path / "kept", graph).labelled == learner.labelled

@@ -1,0 +1,165 @@
+"""Every kernel of the gpu engine equals its plain twin: on the card, or by Triton's interpreter where there is none."""
+
+import numpy as np
+import pytest
+from support.gpus import DEVICE, INTERPRETED, coarse, torch
+from support.graphs import in_pieces, random_labels, random_weights
+
+from fewlabels.field.dense import DenseField
+from fewlabels.graph import Graph
+from fewlabels.kernels import reference
+from fewlabels.kernels.gpu import launch as gpu
+
+pytestmark = INTERPRETED
+
+CLOSE = {torch.float64: 1e-12, torch.float32: 1e-5}
+
+STATES = {
+    "u=1, C=2": (3, 2, 2),
+    "u=2, C=3": (4, 3, 2),
+    "u=17, C=7": (19, 7, 2),
+    "u=70, C=7, two unheard": (73, 7, 5),
+    "many classes": (24, 18, 5),
+    "in pieces": (40, 3, 3, 1.0, [20, 10, 5, 3, 1, 1]),
+    "no label at all": (12, 4, 0, 1.0, [8, 3, 1]),
+    "steep": (30, 3, 4, 1e4),  # 2 / v far above what one reciprocal for many classes can hold
+    "some pairs steep": (30, 7, 4, 30.0),
+    "flat": (30, 3, 4, 1e-4),
+}
+
+
+def state(n, C, how_many, beta=1.0, pieces=None):
+    rng = np.random.default_rng(0)
+    W = random_weights(n, rng, density=min(1, 4 / n)) if pieces is None else in_pieces(pieces, rng)
+    field = DenseField(Graph(W), C, beta, reference)
+    for node, c in random_labels(n, how_many, C, rng).items():
+        field.observe(node, c)
+    return field
+
+
+@pytest.fixture(params=STATES)
+def field(request, monkeypatch):
+    coarse(monkeypatch)
+    return state(*STATES[request.param])
+
+
+@pytest.fixture(params=CLOSE, ids=str)
+def kind(request):
+    return request.param
+
+
+def tensor(array, kind=torch.float64):
+    return torch.tensor(array, dtype=kind, device=DEVICE)
+
+
+def in_a_larger_buffer(G, kind):
+    """G as the leading block of rows of the engine's length, NaN beyond it."""
+    u = len(G)
+    whole = gpu.buffer(u + 3, kind, DEVICE).fill_(np.nan)
+    whole[:u, :u] = tensor(G, kind)
+    return whole[:u, :u], whole
+
+
+def test_lookahead_equals_its_twin(field, kind):
+    G, _ = in_a_larger_buffer(field.G, kind)
+    for name in ("two_step_cost", "harmonic_cost"):
+        ours = getattr(gpu, name)(G, tensor(field.h), field.island, field.n_nodes)
+        twin = getattr(reference, name)(field.G, field.h, field.island, field.n_nodes)
+        np.testing.assert_allclose(ours, twin, rtol=CLOSE[kind], atol=CLOSE[kind] * 1e-2, err_msg=name)
+
+
+def test_variance_costs_equal_their_twins(field, kind):
+    G, _ = in_a_larger_buffer(field.G, kind)
+    scale = max(1.0, abs(field.G).sum())
+    for name in ("vopt_cost", "sopt_cost"):
+        ours, twin = getattr(gpu, name)(G, field.island), getattr(reference, name)(field.G, field.island)
+        np.testing.assert_allclose(ours, twin, rtol=CLOSE[kind], atol=CLOSE[kind] * scale)
+
+
+def test_downdate_equals_its_twin_in_the_leading_block_only(field, kind):
+    for q in range(min(3, len(field.h))):
+        G, whole = in_a_larger_buffer(field.G, kind)
+        h, island, u = tensor(field.h), field.island.copy(), len(field.h)
+        twin = [field.G.copy(), field.h.copy(), field.island.copy()]
+        gpu.downdate(G, h, island, q, 1)
+        reference.downdate(*twin, q, 1)
+        for ours, theirs in zip([G.cpu().numpy(), h.cpu().numpy(), island], twin, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=10 * CLOSE[kind] * max(1, abs(field.G).max()))
+        assert whole[u:].isnan().all()
+        assert whole[:, u:].isnan().all()
+
+
+def test_shift_and_ground_equal_their_twins_in_the_leading_block_only(field, kind):
+    h_q = np.linspace(-1, 1, field.h.shape[1])
+    for q in range(min(3, len(field.h))):
+        G, whole = in_a_larger_buffer(field.G, kind)
+        h, island, u = tensor(field.h), field.island.copy(), len(field.h)
+        twin = [field.G.copy(), field.h.copy(), field.island.copy()]
+        if island[q] < 0:
+            v = 0.3 * field.G[q, q]
+            gpu.shift(G, h, q, v, tensor(h_q))
+            reference.shift(*twin[:2], q, v, h_q)
+        else:
+            gpu.ground(G, h, island, q, 0.7, tensor(h_q))
+            reference.ground(*twin, q, 0.7, h_q)
+        for ours, theirs in zip([G.cpu().numpy(), h.cpu().numpy(), island], twin, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=10 * CLOSE[kind] * max(1, abs(field.G).max()))
+        assert whole[u:].isnan().all()
+        assert whole[:, u:].isnan().all()
+
+
+def test_rows_of_any_length_are_taken():
+    field = state(20, 3, 2)
+    G = tensor(field.G)
+    padded, _ = in_a_larger_buffer(field.G, torch.float64)
+    for name in ("two_step_cost", "harmonic_cost"):
+        costs = [getattr(gpu, name)(matrix, tensor(field.h), field.island, 20) for matrix in (G, padded)]
+        np.testing.assert_array_equal(*costs)
+    gpu.downdate(G, tensor(field.h), field.island.copy(), 3, 0)
+    gpu.downdate(padded, tensor(field.h), field.island.copy(), 3, 0)
+    assert torch.equal(G, padded)
+
+
+@pytest.mark.parametrize("u", [0, 1, 64])
+def test_border_equals_its_twin(u, kind):
+    rng = np.random.default_rng(u)
+    reach, s, h_new = rng.random(u), 0.7, np.array([0.2, -0.4, -0.8])
+    start = np.full((u + 1, u + 1), np.nan)
+    start[:u, :u] = rng.random((u, u))
+    labels = np.full((u + 1, 3), np.nan)
+    labels[:u] = rng.uniform(-1, 1, (u, 3))
+    G, h, G_twin, h_twin = tensor(start, kind), tensor(labels), start.copy(), labels.copy()
+    gpu.border(G, h, tensor(reach), s, tensor(h_new), 2)
+    reference.border(G_twin, h_twin, reach, s, h_new, 2)
+    np.testing.assert_allclose(G.cpu().numpy(), G_twin, rtol=CLOSE[kind])
+    np.testing.assert_allclose(h.cpu().numpy(), h_twin, atol=CLOSE[kind])
+
+
+def test_center_equals_its_twin(kind):
+    rng = np.random.default_rng(0)
+    twin = rng.random((20, 20))
+    twin += twin.T
+    G = tensor(twin, kind)
+    members = np.array([1, 4, 5, 11, 19])
+    gpu.center(G, members)
+    reference.center(twin, members)
+    np.testing.assert_allclose(G.cpu().numpy(), twin, atol=CLOSE[kind])
+
+
+def test_no_pair_counts_a_node_that_is_not_alive(monkeypatch, kind):
+    """Two trials in one launch, each with answered nodes left in place, give what each gives with them taken out."""
+    coarse(monkeypatch)
+    fields = [state(20, 3, 4), state(20, 3, 4, 3.0)]
+    G = gpu.buffer(20, kind, DEVICE, 2)[:, :, :20].zero_()
+    h = torch.zeros((2, 20, 3), dtype=torch.float64, device=DEVICE)
+    alive = torch.zeros((2, 20), dtype=torch.bool, device=DEVICE)
+    for t, field in enumerate(fields):
+        place = torch.as_tensor(field.unlabelled, device=DEVICE)
+        G[t, place[:, None], place[None, :]] = tensor(field.G, kind)
+        h[t, place] = tensor(field.h)
+        alive[t, place] = True
+    for batch, twin in ((gpu.two_step_batch, "two_step_cost"), (gpu.harmonic_batch, "harmonic_cost")):
+        costs = batch(G, h, alive=alive).cpu().numpy()
+        for t, field in enumerate(fields):
+            expected = getattr(reference, twin)(field.G, field.h, field.island, 1)
+            np.testing.assert_allclose(costs[t, field.unlabelled], expected, rtol=CLOSE[kind], atol=CLOSE[kind])

@@ -1,0 +1,158 @@
+"""save and load: nothing that was answered is lost, and nothing else is read."""
+
+import json
+
+import numpy as np
+import pytest
+from support.graphs import in_pieces
+
+import fewlabels as fl
+from fewlabels.errors import FileError
+
+GRAPH = fl.Graph(in_pieces([15, 6, 1], np.random.default_rng(0)))
+
+
+@pytest.fixture
+def taught():
+    learner = fl.ActiveLearner(GRAPH, ["x", "y"], random_state=7)
+    for step in range(6):
+        learner.teach(learner.query(), "xy"[step % 2])
+    learner.forget(next(iter(learner.labelled)))
+    learner.skip(learner.query())
+    learner.add_class("z")
+    learner.teach(learner.query(), "z")
+    return learner
+
+
+def test_replay_gives_the_same_state_and_the_same_next_question(taught, tmp_path):
+    taught.save(tmp_path / "log.jsonl")
+    again = fl.ActiveLearner.load(tmp_path / "log.jsonl", GRAPH)
+    assert (again.labelled, again.skipped, again.classes) == (taught.labelled, taught.skipped, taught.classes)
+    np.testing.assert_array_equal(again.predict_proba(), taught.predict_proba())
+    assert again.query(5) == taught.query(5)
+
+
+def test_a_loaded_learner_goes_on_in_the_same_file(taught, tmp_path):
+    path = tmp_path / "log.jsonl"
+    taught.save(path)
+    again = fl.ActiveLearner.load(path, GRAPH)
+    again.teach(again.query(), "x")
+    again.save(path)
+    assert fl.ActiveLearner.load(path, GRAPH).labelled == again.labelled
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_line_cut_short_by_a_power_cut_loses_only_that_line(taught, tmp_path, cut):
+    path = tmp_path / "log.jsonl"
+    taught.save(path)
+    path.write_bytes(path.read_bytes()[: -cut - 1])
+    with pytest.warns(UserWarning, match="the last, is cut short and was dropped"):
+        again = fl.ActiveLearner.load(path, GRAPH)
+    taught.forget(list(taught.labelled)[-1])
+    assert again.labelled == taught.labelled
+
+
+def test_another_graph_is_refused(taught, tmp_path):
+    taught.save(tmp_path / "log.jsonl")
+    with pytest.raises(FileError, match="was saved on another graph, of 22 nodes; this one has 3"):
+        fl.ActiveLearner.load(tmp_path / "log.jsonl", fl.Graph.from_edges([0, 1], [1, 2]))
+
+
+def test_a_save_never_replaces_answers_it_does_not_hold(taught, tmp_path):
+    path = tmp_path / "log.jsonl"
+    taught.save(path)
+    before = path.read_bytes()
+    with pytest.raises(FileError, match="holds another journal, of 10 events"):
+        fl.ActiveLearner(GRAPH, ["x", "y"], random_state=7).save(path)
+    assert path.read_bytes() == before
+
+
+def test_a_save_that_fails_leaves_the_file_as_it_was(taught, tmp_path, monkeypatch):
+    path = tmp_path / "log.jsonl"
+    taught.save(path)
+    before = path.read_bytes()
+    taught.teach(taught.query(), "x")
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(FileError, match="No space left on device"):
+        taught.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_strategy_of_ones_own_must_be_passed_again(tmp_path):
+    class First:
+        def cost(self, field):
+            return field.unlabelled.astype(float)
+
+    learner = fl.ActiveLearner(GRAPH, ["x", "y"], strategy=First())
+    learner.teach(learner.query(), "x")
+    learner.save(tmp_path / "log.jsonl")
+    with pytest.raises(FileError, match="a strategy of your own: pass it"):
+        fl.ActiveLearner.load(tmp_path / "log.jsonl", GRAPH)
+    assert fl.ActiveLearner.load(tmp_path / "log.jsonl", GRAPH, strategy=First()).query() == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "is not a fewlabels journal"),
+        ("hello", "line 1 is not JSON"),
+        ('{"a": 1}\n', "is not a fewlabels journal"),
+        ("[1]\n", "line 1 is not JSON"),
+    ],
+)
+def test_another_file_is_refused(tmp_path, content, sentence):
+    path = tmp_path / "log.jsonl"
+    path.write_text(content)
+    with pytest.raises(FileError, match=sentence):
+        fl.ActiveLearner.load(path, GRAPH)
+    with pytest.raises(FileError, match=sentence):
+        fl.ActiveLearner(GRAPH, ["x", "y"]).save(path)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [{"do": "explode", "node": 1}, {"do": "teach", "node": 99, "label": "x"}, {"do": "skip", "node": -1}, {"node": 1}],
+)
+def test_a_record_that_makes_no_sense_is_refused(taught, tmp_path, event):
+    path = tmp_path / "log.jsonl"
+    taught.save(path)
+    path.write_text(path.read_text() + json.dumps(event) + "\n")
+    with pytest.raises(FileError, match="cannot replay"):
+        fl.ActiveLearner.load(path, GRAPH)
+
+
+def test_a_broken_line_in_the_middle_is_refused(taught, tmp_path):
+    path = tmp_path / "log.jsonl"
+    taught.save(path)
+    lines = path.read_text().splitlines()
+    lines[2] = lines[2][:-4]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(FileError, match="line 3 is not JSON"):
+        fl.ActiveLearner.load(path, GRAPH)
+
+
+def test_classes_a_journal_cannot_hold_are_refused(tmp_path):
+    for classes, sentence in (([1, frozenset()], "Classes in a journal are text"), ([("a", 1), "b"], "come back as")):
+        with pytest.raises(FileError, match=sentence):
+            fl.ActiveLearner(GRAPH, classes).save(tmp_path / "log.jsonl")
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_save_keeps_the_files_mode_and_follows_a_link(taught, tmp_path):
+    path, link = tmp_path / "log.jsonl", tmp_path / "link.jsonl"
+    taught.save(path)
+    path.chmod(0o600)
+    link.symlink_to(path)
+    taught.teach(taught.query(), "x")
+    taught.save(link)
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(path.read_text().splitlines()) == 12
+
+
+def test_missing_files_and_folders_get_a_sentence(taught, tmp_path):
+    with pytest.raises(FileError, match=r"cannot read .* No such file"):
+        fl.ActiveLearner.load(tmp_path / "none.jsonl", GRAPH)
+    with pytest.raises(FileError, match="there is no folder"):
+        taught.save(tmp_path / "none" / "log.jsonl")

@@ -1,0 +1,21 @@
+"""Where the gpu engine's tests run: on the card if there is one, else on the CPU by Triton's interpreter."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'fewlabels[gpu]'")
+triton = pytest.importorskip("triton", reason="triton is not installed: pip install 'fewlabels[gpu]'")
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+# NumPy, which interprets the kernels, warns of infinities that a mask takes out afterwards.
+INTERPRETED = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton.runtime.interpreter")
+
+
+def coarse(monkeypatch):
+    """Large tiles: the interpreter takes as long for a small one. Arithmetic and results do not depend on them."""
+    from fewlabels.kernels.gpu import launch as gpu
+
+    if DEVICE == "cpu":
+        monkeypatch.setattr(gpu, "TILES", dict.fromkeys(gpu.TILES, (32, 64, 1)))
+        monkeypatch.setattr(gpu, "UPDATE", (64, 256))
+        monkeypatch.setattr(gpu, "SUMS", (64, 256))

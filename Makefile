@@ -85,6 +85,7 @@ reproduce: $(INSTALLED)
 # The pictures of README and site, made by the code as it is.
 pictures: $(INSTALLED)
 	$(BIN)/fewlabels demo --auto 30 --out docs/pictures/demo.png
+	$(BIN)/python docs/figures/layers.py
 	$(BIN)/python docs/figures/marginals.py
 	$(BIN)/python docs/figures/page.py
 	$(BIN)/python docs/figures/examples.py

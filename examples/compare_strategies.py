@@ -22,7 +22,7 @@ options = options.parse_args()
 # Two squares of one class on a grid of 10 x 10, their borders drawn anew for every trial. For data of your own:
 # Plan("mine", Always(Dataset(...)), ...), or `fewlabels compare` on the command line.
 plan = Plan("box", jittered_box, ("tsa", "sopt", "zlg", "random"), options.labels, options.trials, beta="auto")
-with tempfile.TemporaryDirectory() as folder:  # a folder that stays is resumed where a run stopped
+with tempfile.TemporaryDirectory() as folder:  # in a folder that stays, a stopped run is resumed
     rows = run(plan, folder, jobs=options.jobs)
 
 for strategy in plan.strategies[1:]:

@@ -1,4 +1,4 @@
-"""Label 1,797 handwritten digits by answering a few questions: what was asked, and how right it became.
+"""Label 1,797 handwritten digits by answering a few questions: what was asked, and how accurate it became.
 
 python examples/label_digits.py --answers 30 --out label_digits.png
 """
@@ -23,7 +23,7 @@ learner = fl.ActiveLearner(graph, classes=range(10))
 expected, true = [], []
 for _ in range(options.answers):
     node = learner.query()
-    learner.teach(node, digits.target[node])  # with a person at hand, their answer
+    learner.teach(node, digits.target[node])  # with a person, their answer
     expected.append(learner.expected_error())
     true.append((learner.predict() != digits.target).mean())
 print(f"{options.answers} answers: {1 - true[-1]:.1%} of {graph.n_nodes} digits are right")

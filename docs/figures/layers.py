@@ -28,7 +28,7 @@ def described(module: str) -> str:
     place = ROOT / "src" / "fewlabels" / module
     file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return re.split(r"(?<=[.])\s", text.replace("\n", " "))[0]
+    return re.split(r"(?<=[.])\s", text.replace("\n", " ").replace("`", ""))[0]
 
 
 def drawn() -> str:

@@ -1,4 +1,4 @@
-"""Arrays: the names of their types, how close two numbers count as equal, and a check of a single one."""
+"""Arrays: names for their types, when two numbers count as equal, and a check for whole numbers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Flags = NDArray[np.bool_]
 Numbers = NDArray[np.floating[Any]]  # float32 or float64: a kernel makes its constants in the precision it is given
 
 EPS = float(np.finfo(float).eps)
-TIE = 1e-9  # values this close, or this share of the larger where that is above 1, are equal but for rounding
-LARGEST = 1e100  # of a feature: squares of distances between smaller ones stay finite
+TIE = 1e-9  # values this close (relative to the larger where that is above 1) are equal up to rounding
+LARGEST = 1e100  # bound on features: squared distances between smaller ones stay finite
 
 
 def is_whole(value: object) -> bool:
-    """A whole number of Python's or NumPy's; True and False are not meant as numbers."""
+    """Whether this is a whole number, Python's or NumPy's; True and False are not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

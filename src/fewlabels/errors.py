@@ -10,7 +10,7 @@ MOST_COMPARED = 20_000  # words; difflib takes about a second for them
 
 
 class FewlabelsError(ValueError):
-    """Something about the input, said in a sentence; the state before the call is kept."""
+    """Something is wrong with the input; the state before the call is kept."""
 
 
 class GraphError(FewlabelsError):
@@ -34,7 +34,7 @@ class SettingError(FewlabelsError):
 
 
 class FileError(FewlabelsError):
-    """A file that is missing, broken, or holds something else."""
+    """A file is missing, broken, or holds something else."""
 
 
 class MemoryNeededError(FewlabelsError):
@@ -42,7 +42,7 @@ class MemoryNeededError(FewlabelsError):
 
 
 class ClusterError(FewlabelsError):
-    """Rows of G were lost with a worker of the cluster; every later question to that field says so again."""
+    """Rows of G were lost with a worker of the cluster; every later call on that field raises this again."""
 
 
 def nearest(word: object, known: Iterable[object]) -> str:

@@ -1,4 +1,4 @@
-"""Marginals: the chance of each class at each unlabelled node, and the class with the most of it."""
+"""Marginals: the chance of each class at each unlabelled node, and the most probable class."""
 
 from __future__ import annotations
 

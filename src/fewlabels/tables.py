@@ -1,6 +1,6 @@
 """Edges, labels, features and predictions in files: what people call from their own programs.
 
-The work is done in `files`, `graph.read` and `learner.report`; these names stay.
+The work is done in `files`, `graph.read` and `learner.report`; these names are stable.
 """
 
 from __future__ import annotations

@@ -171,8 +171,8 @@ def test_compare_takes_rows_of_numbers_with_a_label_column(tmp_path):
     [
         ("x,label\n1,a\n2,a\n", "holds 1 class(es): a comparison needs at least two"),
         ("x,kind\n1,a\n2,b\n", "has no column 'label'"),
-        ("word,label\nu,a\nv,b\n", "has no column of numbers beside 'label'"),
-        ("x,label\n1,a\n2,b\n?,a\n", "row 3: column 'x' holds '?', no number"),
+        ("word,label\nu,a\nv,b\n", "has no column of numbers besides 'label'"),
+        ("x,label\n1,a\n2,b\n?,a\n", "row 3: column 'x' holds '?', not a number"),
     ],
 )
 def test_compare_says_what_is_wrong_with_a_table(tmp_path, content, sentence):

@@ -41,7 +41,7 @@ def whole(path):
         bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
         if len(bad):
             cell = table["weight"].iloc[bad[0]]
-            raise FileError(f"{path}, row {bad[0] + 1}: the weight {cell!r} is not a number >= 0. Mend that row.")
+            raise FileError(f"{path}, row {bad[0] + 1}: the weight {cell!r} is not a number >= 0. Fix that row.")
     return Graph.from_edges(*np.split(numbers, 2), weight, n_nodes=len(names), names=list(names))
 
 

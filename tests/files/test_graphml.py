@@ -48,7 +48,7 @@ class TestGraphml:
             (f'<graph>{PAIR}<edge source="a" target="c"/></graph>', {}, "an edge names 'c', and no <node> has that id"),
             (f'<graph>{PAIR}<edge source="a"/></graph>', {}, "line 3: an <edge> has no target"),
             ("<graph><node/></graph>", {}, "line 3: a <node> has no id"),
-            (f"<graph>{PAIR}{PAIR}</graph>", {}, "line 3: the node 'a' is there twice"),
+            (f"<graph>{PAIR}{PAIR}</graph>", {}, "line 3: the node 'a' is listed twice"),
             (f"<graph>{PAIR}</graph><graph/>", {}, "line 3: a second <graph>"),
             (f"<graph>{PAIR}<hyperedge/></graph>", {}, "line 3: a hyperedge ties more than two"),
             ("<graph></graph>", {}, "the graph has no nodes"),

@@ -109,7 +109,7 @@ def test_a_missing_package_is_told_with_the_ways_out(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynndescent", None)
     monkeypatch.setattr(neighbor_search, "MANY", 100)
     monkeypatch.setattr(neighbor_search, "PAIRS", 0)
-    ways_out = r"""pip install 'fewlabels\[large\]', or give method="exact" and about 0 s of one core"""
+    ways_out = r"""pip install 'fewlabels\[large\]', or give method="exact" \(about 0 s on one core\)"""
     with pytest.raises(GraphError, match=r"200 points in 9 dimensions .* pynndescent is not installed: " + ways_out):
         Graph.from_features(points(200, 9))
     assert Graph.from_features(points(200, 9), method="exact").n_nodes == 200

@@ -56,8 +56,8 @@ def test_on_the_map_most_neighbours_are_the_same_digit(items):
 def test_what_the_terminal_says(items):
     assert describe(items, 2**30) == [
         "Items: 1,797 images from digits",
-        f"Neighbours: {items.graph.n_edges:,} ties, {2 * items.graph.n_edges / 1797:.1f} for an item on average",
-        "Components: 1, so that every answer reaches every item",
+        f"Neighbours: {items.graph.n_edges:,} ties, {2 * items.graph.n_edges / 1797:.1f} per item on average",
+        "Components: 1, so every answer reaches every item",
         "Labels: none in the data; 10 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
         "Engine: dense, all of G takes 24.6 MiB and 1.0 GiB are free",
     ]
@@ -68,8 +68,8 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
     few = replace(items, graph=pieces, kind="node", title="e.csv", known={0: "b", 1: "b", 2: "a"}, classes=["a", "b"])
     assert describe(few, 100) == [
         "Items: 6 nodes from e.csv",
-        "Neighbours: 2 ties, 0.7 for an item on average",
-        "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches its own only",
+        "Neighbours: 2 ties, 0.7 per item on average",
+        "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches only its own",
         "Labels: 3 in the data; 2 classes: a (1), b (2)",
         "Engine: sparse, a dense G needs 288 bytes and 100 bytes are free",
     ]

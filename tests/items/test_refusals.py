@@ -42,17 +42,17 @@ def two_images(tmp_path):
         ("x\n1\n", {}, ["holds 1 row", "at least two"]),
         ("x,y\n1,2\n3,4\n", {"text": "revew"}, ["no column 'revew'", "its columns are x, y"]),
         ("x,y\n1,2\n3,4\n", {"label": "kind"}, ["no column 'kind'"]),
-        ("x\n1\n2\nthree\n", {}, ["row 3", "'x' holds 'three', no number", "remove the row or the column"]),
+        ("x\n1\n2\nthree\n", {}, ["row 3", "'x' holds 'three', not a number", "remove the row or the column"]),
         ("x\n1\n2\n3\ninf\n", {}, ["row 4", "holds 'inf'"]),
         ("x,y\n1,1\n2,\n3,3\n", {}, ["row 2", "'y' is empty", "remove the row or the column"]),
         ("a,b\nu,v\nw,x\n", {}, ["no column of numbers", "a, b", "--text or --image"]),
         ("source,target\na,b\nb,c\n", {}, ["source and target", "--edges"]),
         ('t,n\n"",1\n"",2\n', {"text": "t"}, ["0 of 2 rows hold a text", "another column"]),
         ("t\nab\ncd\n", {"text": "t"}, ["no two of the 2 texts share", "--features"]),
-        ("x,k\n1,a\n2,a\n", {"name": "k"}, ["row 2", "'a' stands in row 1 already", "--name"]),
+        ("x,k\n1,a\n2,a\n", {"name": "k"}, ["row 2", "'a' is already in row 1", "--name"]),
         ("x,k\n1,a\n2,\n", {"name": "k"}, ["row 2", "'k' is empty"]),
         ("t,u\na b,1\na c,2\n", {"text": "t", "label": "t"}, ["'t' cannot be the label and something else"]),
-        ("t,p\na,b\nc,d\n", {"text": "t", "image": "p"}, ["--text and --image both", "Leave one out"]),
+        ("t,p\na,b\nc,d\n", {"text": "t", "image": "p"}, ["--text and --image given together", "Leave one out"]),
         ("p,q\na.png,1\n,2\n", {"image": "p"}, ["row 2", "'p' is empty"]),
         ("p\na.png\nb.png\n", {"image": "p"}, ["a.png does not exist", "2 of 2 images", "remove their rows"]),
         ("p\n/etc/passwd\n/etc/passwd\n", {"image": "p"}, ["/etc/passwd is not an image"]),
@@ -70,7 +70,7 @@ def test_tables(tmp_path, content, options, sentences):
     [
         ('{"a": 1}\n{"a": \n', "line 2"),
         ('{"a": 1}\n[1, 2]\n', "line 2 is '[1, 2]', not an object"),
-        ("\n\n", "is empty: give a JSON object a line, with the columns a"),
+        ("\n\n", "is empty: give one JSON object per line, with the columns a"),
         ("[" * 100_000, "line 1"),
     ],
 )
@@ -95,7 +95,7 @@ def test_edges_and_what_does_not_go_with_them(tmp_path):
     edges, table = tmp_path / "e.csv", tmp_path / "n.csv"
     edges.write_text("source,target\na,b\nb,c\n")
     for option in ("text", "image", "features"):
-        refused(f"--edges and --{option} both", f"Leave --{option} out", edges=edges, **{option: "x"})
+        refused(f"--edges and --{option} given together", f"Leave --{option} out", edges=edges, **{option: "x"})
     refused("--label-column names a column of a table", edges=edges, label="x")
     table.write_text("person,age\na,1\nb,2\n")
     refused("no column that names the nodes", "id, name, node, file", "--name", data=table, edges=edges)

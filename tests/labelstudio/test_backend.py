@@ -319,7 +319,7 @@ def test_no_json_at_all_is_refused(unmoved):
     _, client = unmoved
     reply = client.post("/predict", content=b"{", headers={"content-type": "application/json"})
     assert reply.status_code == 422
-    assert "the body is no JSON" in reply.json()["detail"]
+    assert "the body is not JSON" in reply.json()["detail"]
 
 
 leaf = st.one_of(

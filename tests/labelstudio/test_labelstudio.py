@@ -82,7 +82,7 @@ class TestConfig:
         [
             ("<View><Text name='t' value='$t'/></View>", "the labeling config has no <Choices>"),
             ("<View><Choices toName='t'/></View>", "line 1: <Choices> has no name"),
-            (studio.CONFIG.replace("single", "multiple"), "takes several: make it single"),
+            (studio.CONFIG.replace("single", "multiple"), "takes several choices: make it single"),
             ("<View", "the labeling config cannot be read as XML"),
             ("", "the labeling config cannot be read as XML: no element found"),
             ("<!DOCTYPE v [<!ENTITY a 'b'>]><View>&a;</View>", "the labeling config has a document type"),
@@ -164,16 +164,19 @@ class TestReading:
             ("[]", "holds no tasks"),
             ("[1]", "task 1 is 1: give an object"),
             ('[{"data": {}, "id": [1]}]', r"task 1: the id \[1\] is neither a number nor text"),
-            ('[{"data": {"a": 1}, "id": 1}, {"data": {"a": 2}, "id": 1}]', "task 2: the id 1 stands for another task"),
-            ('[{"data": {}, "annotations": {"x": 1}}]', "task 1: annotations is no list"),
+            (
+                '[{"data": {"a": 1}, "id": 1}, {"data": {"a": 2}, "id": 1}]',
+                "task 2: the id 1 already stands for another task",
+            ),
+            ('[{"data": {}, "annotations": {"x": 1}}]', "task 1: annotations is not a list"),
             ('[{"data": {}, "annotations": [1]}]', "task 1: an annotation is 1, not an object"),
-            ('[{"data": {}, "annotations": [{"result": "x"}]}]', "the result of an annotation is no list"),
+            ('[{"data": {}, "annotations": [{"result": "x"}]}]', "the result of an annotation is not a list"),
             ('[{"data": {}, "annotations": [{"result": [{"type": "choices"}]}]}]', "holds no list of choices"),
             (
                 '[{"data": {}, "annotations": [{"result": [{"value": {"choices": ["a", "b"]}}]}]}]',
                 r'task 1 has 2 choices, \["a", "b"\]: a task has one class here',
             ),
-            ('[{"data": {}, "annotations": [{"completed_by": [1]}]}]', r"completed_by is \[1\], no person"),
+            ('[{"data": {}, "annotations": [{"completed_by": [1]}]}]', r"completed_by is \[1\], not a person"),
         ],
     )
     def test_what_is_not_understood_is_said(self, tmp_path, content, sentence):
@@ -236,7 +239,7 @@ class TestItems:
         assert self.items(tmp_path, tasks(), text="body").texts[0] == studio.body(0)
         with pytest.raises(FileError, match="no task's data has the key 'boddy': they have body, ref, where"):
             self.items(tmp_path, tasks(), text="boddy")
-        with pytest.raises(SettingError, match="--text and --image both"):
+        with pytest.raises(SettingError, match="--text and --image given together"):
             self.items(tmp_path, tasks(), text="body", image="ref")
 
     def test_images_are_files_beside_the_tasks(self, tmp_path):

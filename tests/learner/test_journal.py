@@ -133,7 +133,7 @@ def test_a_broken_line_in_the_middle_is_refused(taught, tmp_path):
 
 
 def test_classes_a_journal_cannot_hold_are_refused(tmp_path):
-    for classes, sentence in (([1, frozenset()], "Classes in a journal are text"), ([("a", 1), "b"], "come back as")):
+    for classes, sentence in (([1, frozenset()], "Classes must be text"), ([("a", 1), "b"], "come back as")):
         with pytest.raises(FileError, match=sentence):
             fl.ActiveLearner(GRAPH, classes).save(tmp_path / "log.jsonl")
         assert not list(tmp_path.iterdir())

@@ -1,5 +1,6 @@
 """The package as a whole: light to import, its menu described."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 import fewlabels as fl
 
 ROOT = Path(__file__).parents[2]
+CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 HEAVY = ["scipy.sparse", "scipy.special", "numba", "torch", "sklearn", "pandas", "pyarrow", "matplotlib", "networkx"]
@@ -38,3 +40,11 @@ def test_the_readme_describes_every_strategy_as_the_menu_does():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name, strategy in fl.STRATEGIES.items():
         assert f"| `{name}` | {strategy.__doc__.splitlines()[0]} |" in readme
+
+
+def test_the_version_is_the_same_wherever_people_look_for_it():
+    assert f"version: {fl.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version {fl.__version__} " in (ROOT / "README.md").read_text(encoding="utf-8")
+    [(released, day)] = re.findall(r"^## ([\d.]+), ([\d-]+)$", CHANGES, flags=re.MULTILINE)[:1]
+    assert released == fl.__version__
+    assert f"date-released: {day}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

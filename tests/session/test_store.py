@@ -174,7 +174,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(path):
         db.execute("CREATE TABLE recipes (name TEXT)")
     db.close()
     before = path.read_bytes()
-    with pytest.raises(FileError, match=r"database of something else \(tables recipes\)"):
+    with pytest.raises(FileError, match=r"database for something else \(tables recipes\)"):
         Store(path, ABOUT)
     assert path.read_bytes() == before
 

@@ -127,7 +127,7 @@ def test_a_new_class_gets_a_key_and_can_be_answered_with(page):
     classes = post(client, "classes", name="owl")["classes"]
     assert classes[-1] == {"name": "owl", "key": "3"}
     post(client, "answers", item=4, label="owl")
-    assert post(client, "classes", 409, name="owl")["detail"].startswith("there is a class 'owl' already")
+    assert post(client, "classes", 409, name="owl")["detail"].startswith("there is already a class 'owl'")
 
 
 def test_disagreements_are_listed_and_decided(page):
@@ -218,6 +218,19 @@ def test_a_locked_file_is_told_and_the_same_request_works_once_it_is_free(page):
     assert session.snapshot().label(3) is None
     assert client.post("/api/answers", json=body).status_code == 200
     assert session.snapshot().label(3) == "dog"
+
+
+def test_the_limits_are_told_once_and_kept(page):
+    _, client = page
+    limits = get(client, "session")["limits"]
+    assert limits == {"keys": 31, "answers": 1000, "name": 50, "class_name": 100}
+    answers = [{"item": k % 40, "label": "cat"} for k in range(limits["answers"] + 1)]
+    assert "at most 1000 items" in post(client, "accept", 422, answers=answers)["detail"]
+    post(client, "classes", 422, name="c" * (limits["class_name"] + 1))
+    post(client, "answers", 422, who="w" * (limits["name"] + 1), item=3, label="cat")
+    html = client.get("/").text
+    assert f'id="name-input" data-test="name-input" maxlength="{limits["name"]}"' in html
+    assert f'maxlength="{limits["class_name"]}"' in html
 
 
 def test_beyond_nine_classes_keys_are_letters_that_mean_nothing_else_and_then_there_are_none():

@@ -13,7 +13,7 @@ SMALL = 500  # nodes: up to here all eigenvectors are computed, which is quick
 
 
 def spectral_coordinates(graph: Graph, dimensions: int = DIMENSIONS) -> Floats:
-    """(n, d) the leading eigenvectors of D^-1/2 W D^-1/2, each row brought to length 1 (Ng, Jordan & Weiss 2001).
+    """(n, d) the leading eigenvectors of D^-1/2 W D^-1/2, each row scaled to length 1 (Ng, Jordan & Weiss 2001).
 
     Nodes that are tied are near each other. The same graph gives the same coordinates.
     """

@@ -1,4 +1,4 @@
-"""Acquisition functions of GraphLearning as strategies of ours."""
+"""GraphLearning's acquisition functions as strategies of ours."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LEVEL = 1e-3  # GraphLearning's tau, where a component has no label: its level t
 class FromGraphLearning:
     """An acquisition function of GraphLearning, by its name or its class, as a strategy of ours.
 
-    It sees our field: the covariance `C` is G, whole, so nothing is cut off after some eigenvectors, and the scores `u`
+    It sees our field: the covariance `C` is all of G, so nothing is cut off after some eigenvectors, and the scores `u`
     are label propagation, which is what GraphLearning's `laplace` model computes. Where no label reaches, G is that of
-    GraphLearning's tau = 0.001. So it starts with no label, with one class, and on a graph in pieces, too. Other
+    GraphLearning's tau = 0.001. So it also starts with no label, with one class, and on a graph in pieces. Other
     arguments of the acquisition function, such as `gamma2`, are passed on.
     """
 
@@ -45,7 +45,7 @@ class FromGraphLearning:
 
 
 def named(name: str) -> Any:
-    """The acquisition function's class, of an installed GraphLearning."""
+    """The acquisition function's class, from the installed GraphLearning."""
     if name not in ACQUISITIONS:
         raise SettingError(
             f"GraphLearning has no acquisition function {name!r} known here: choose one of "

@@ -1,4 +1,4 @@
-"""Label Studio lives in `fewlabels.labelstudio`; its names can still be had from here."""
+"""Label Studio lives in `fewlabels.labelstudio`; its names are still available here."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""Strategies by name, those of other packages too: tsa, skactiveml:CoreSet, graphlearning:var_opt."""
+"""Strategies by name, including those of other packages: tsa, skactiveml:CoreSet, graphlearning:var_opt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEEDS = 2**32  # the seeds that scikit-activeml takes
 
 
 def check_name(name: str, n_classes: int | None = None) -> None:
-    """Refuse, in a sentence, a name that no strategy has, or that of a package that is not installed."""
+    """Refuse, in a sentence, a name that no strategy has, or one from a package that is not installed."""
     package, colon, own = name.partition(":")
     if not colon:
         make_strategy(name)
@@ -37,9 +37,9 @@ def check_name(name: str, n_classes: int | None = None) -> None:
 
 
 def strategy_named(name: str, graph: Graph, features: Floats | None, n_classes: int, seed: int) -> str | Strategy:
-    """What to pass to a learner on this graph. A menu name stays a name.
+    """What to pass to a learner on this graph. A name on the menu stays a name.
 
-    scikit-activeml's strategies see the features (n, d); of a graph without any, its spectral coordinates.
+    scikit-activeml's strategies see the features (n, d); for a graph without any, its spectral coordinates.
     """
     check_name(name, n_classes)
     package, _, own = name.partition(":")

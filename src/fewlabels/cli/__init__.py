@@ -21,7 +21,7 @@ app.add_typer(labelstudio.app, name="label-studio")
 
 
 def main() -> None:
-    """Run the command; what is wrong with the input is said in a sentence, with exit code 2."""
+    """Run the command; bad input is reported in a sentence, with exit code 2."""
     try:
         app(prog_name="fewlabels")  # also as python -m fewlabels
     except FewlabelsError as error:

@@ -1,4 +1,4 @@
-"""fewlabels demo: the page on scikit-learn's digits, or (--auto) the digits answer for themselves in the terminal."""
+"""fewlabels demo: the page on scikit-learn's digits, or (--auto) questions answered from the known digits."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fewlabels.cli.options import TARGET, Host, NoBrowser, Port, Seed, StrategyN
 def demo(
     auto: Annotated[
         int | None,
-        typer.Option(help="No page: ask this many questions, which the known digits answer.", min=1, max=1797),
+        typer.Option(help="No page: ask this many questions, answered from the known digits.", min=1, max=1797),
     ] = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="With --auto: where to save the picture.")] = Path("fewlabels-demo.png"),
-    store: Annotated[Path | None, typer.Option(help="Where answers are kept; without it, in the cache folder.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Where to keep the answers; default: in the cache folder.")] = None,
     target_error: Target = TARGET,
     strategy: StrategyName = "tsa",
     port: Port = None,
@@ -29,7 +29,7 @@ def demo(
     host: Host = "127.0.0.1",
     token: Token = None,
 ) -> None:
-    """Label scikit-learn's 1,797 handwritten digits: on a page in the browser, or by themselves in the terminal.
+    """Label scikit-learn's 1,797 handwritten digits: on a page in the browser, or automatically in the terminal.
 
     Example, a page: **fewlabels demo**
 
@@ -95,5 +95,5 @@ def _answer_by_themselves(auto: int, seed: int, out: Path) -> None:
     console.print(table)
     save(draw_demo(rows, dataset), out)
     console.print(
-        f"{median(row.seconds for row in rows) * 1000:.0f} ms a question. The asked digits and the curve: {out}"
+        f"{median(row.seconds for row in rows) * 1000:.0f} ms per question. The digits asked about and the curve: {out}"
     )

@@ -1,4 +1,4 @@
-"""What a person gives to be labelled, on the command line: a folder, a table, a graph, or Label Studio's tasks."""
+"""What to label, as given on the command line: a folder, a table, a graph, or Label Studio's tasks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from fewlabels.session import Session
 
 Config = Annotated[
-    Path | None, typer.Option(help="Label Studio's labeling config, a file of XML: classes and what is shown.")
+    Path | None, typer.Option(help="Label Studio's labeling config, an XML file: classes and what is shown.")
 ]
-Choices = Annotated[str | None, typer.Option(help="Which <Choices> of the labeling config, where it has several.")]
-TASKS = ".json"  # by this ending tasks are told from tables
+Choices = Annotated[str | None, typer.Option(help="Which <Choices> of the labeling config, if it has several.")]
+TASKS = ".json"  # this ending tells tasks from tables
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The options that say what is to be labelled."""
+    """The options that say what to label."""
 
     data: Path | None
     text: str | None = None
@@ -39,7 +39,7 @@ class Inputs:
     neighbors: int = 10
 
     def tasks(self, config: Path | None, choices: str | None) -> TaskFile | None:
-        """Label Studio's tasks, where those were given."""
+        """Label Studio's tasks, if those were given."""
         from fewlabels.labelstudio import Control, read_config, read_tasks
 
         if self.data is None or self.data.suffix.lower() != TASKS or self.data.is_dir():
@@ -84,7 +84,7 @@ class Inputs:
         )
 
     def store(self, path: Path | None) -> Path:
-        """Where answers are kept: beside the data, if nobody says otherwise."""
+        """Where answers are kept: beside the data by default."""
         beside = self.data if self.data is not None else self.edges
         if beside is None:
             raise SettingError("there is nothing to label: give a folder of images, a table, or --edges FILE.")

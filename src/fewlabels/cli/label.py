@@ -1,4 +1,4 @@
-"""fewlabels label: the labelling page on things of one's own."""
+"""fewlabels label: the labelling page for your own data."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ def label(
     ] = None,
     edges: Annotated[
         Path | None,
-        typer.Option(help="Your own graph: a table with source, target, perhaps weight; or .graphml, .npz."),
+        typer.Option(help="Your own graph: a table with source, target, optionally weight; or .graphml, .npz."),
     ] = None,
     classes: Annotated[str | None, typer.Option(help="The classes, as a,b,c; more can be added on the page.")] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="The column of labels already known; without it, “label” if there is one.")
+        str | None, typer.Option(help="The column of labels already known; default: “label” if there is one.")
     ] = None,
     name_column: Annotated[
-        str | None, typer.Option(help="The column that names the items; without it, id, name, node or file.")
+        str | None, typer.Option(help="The column that names the items; default: id, name, node or file.")
     ] = None,
     neighbors: Annotated[int, typer.Option(help="Nearest neighbours each item is tied to.", min=1)] = 10,
     target_error: Target = TARGET,
     strategy: StrategyName = "tsa",
     seed: Seed = 0,
-    store: Annotated[Path | None, typer.Option(help="Where answers are kept; without it, beside the data.")] = None,
+    store: Annotated[Path | None, typer.Option(help="Where to keep the answers; default: beside the data.")] = None,
     port: Port = None,
     no_browser: NoBrowser = False,
     host: Host = "127.0.0.1",
@@ -65,7 +65,7 @@ def label(
     config: Config = None,
     choices: Choices = None,
 ) -> None:
-    """Label your own things on a page in the browser. The same command goes on where you stopped.
+    """Label your own data on a page in the browser. The same command continues where you stopped.
 
     Example, a folder of images: **fewlabels label photos/ --classes cat,dog**
 
@@ -77,7 +77,7 @@ def label(
 
     Example, tasks exported from Label Studio, annotations and all: **fewlabels label tasks.json**
 
-    Example, several people, each item asked of two: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
+    Example, several people, two for each item: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
     """
     named = comma_separated(classes) or ()
     inputs = Inputs(data, text, image, features, edges, label_column, name_column, named, neighbors)
@@ -111,8 +111,8 @@ def open_page(
     overlap: int = 1,
     begun: Callable[[Session], None] = lambda session: None,
 ) -> None:
-    """Say what was understood, open the page, and say in the end where the answers are."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to end by a service manager: as by Ctrl-C
+    """Say what was understood, open the page, and say at the end where the answers are."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped by a service manager: the same as Ctrl-C
     passive_threads()
     from fewlabels.items.describe import describe
     from fewlabels.session import Session, check_settings
@@ -135,5 +135,5 @@ def open_page(
         console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
     serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))
     console.print(
-        f"Stopped. {session.snapshot().standing.labelled:,} labels are in {store}; the same command goes on from there."
+        f"Stopped. {session.snapshot().standing.labelled:,} labels are in {store}; the same command continues there."
     )

@@ -18,16 +18,16 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 Text = Annotated[str | None, typer.Option(help="The key or column whose text is shown and compared.")]
 Image = Annotated[str | None, typer.Option(help="The key or column that names an image file.")]
 Features = Annotated[Path | None, typer.Option(help="Your own features, a .npy file with a row for every item.")]
-Classes = Annotated[str | None, typer.Option(help="The classes, as a,b,c, where no labeling config lists them.")]
+Classes = Annotated[str | None, typer.Option(help="The classes, as a,b,c, if no labeling config lists them.")]
 Neighbors = Annotated[int, typer.Option(help="Nearest neighbours each item is tied to.", min=1)]
-Kept = Annotated[Path | None, typer.Option(help="Where answers are kept; without it, beside the data.")]
+Kept = Annotated[Path | None, typer.Option(help="Where to keep the answers; default: beside the data.")]
 
 
 @app.callback()
 def _label_studio() -> None:
     """Work together with Label Studio: order its tasks by our questions, or hand it our answers.
 
-    Its tasks are labelled on our own page by **fewlabels label tasks.json**.
+    To label its tasks on our own page: **fewlabels label tasks.json**.
     """
 
 
@@ -45,8 +45,8 @@ def backend(
     seed: Seed = 0,
     store: Kept = None,
     port: Annotated[int, typer.Option(help="Port of the backend.", min=0, max=65535)] = 9090,
-    host: Annotated[str, typer.Option(help="Beyond 127.0.0.1 a password is made and printed.")] = "127.0.0.1",
-    token: Annotated[str | None, typer.Option(help="The password, in place of a made one.")] = None,
+    host: Annotated[str, typer.Option(help="Beyond 127.0.0.1 a password is generated and printed.")] = "127.0.0.1",
+    token: Annotated[str | None, typer.Option(help="The password, instead of a generated one.")] = None,
 ) -> None:
     """Serve an ML backend: it predicts every task, and its scores put the next question first.
 
@@ -54,9 +54,9 @@ def backend(
 
     In Label Studio: Settings, Model, Connect Model, with the address that is printed here. Then let the project show
     tasks by uncertainty sampling, or sort its Data Manager by prediction score, lowest first. Every annotation
-    teaches; retrieve predictions again to have the new order.
+    teaches; retrieve predictions again to get the new order.
 
-    Example, images at addresses: **fewlabels label-studio backend tasks.json --features images.npy**
+    Example, images given by URL: **fewlabels label-studio backend tasks.json --features images.npy**
     """
     passive_threads()
     from fewlabels.items.describe import describe
@@ -88,7 +88,7 @@ def backend(
         served = make_backend(session, inbox, control=found.control, choices=choices, rules=backend_rules(place.token))
         run(served, place, lambda: console.print(f"Backend: {place.address}    (Ctrl-C stops it)"))
         session.close()
-    console.print("Stopped. The same command goes on from there.")
+    console.print("Stopped. The same command continues from there.")
 
 
 @app.command()
@@ -112,14 +112,14 @@ def export(
     seed: Seed = 0,
     store: Kept = None,
 ) -> None:
-    """Write what people answered, and what is predicted of the rest, as tasks to import in Label Studio.
+    """Write what people answered, and what is predicted for the rest, as tasks to import into Label Studio.
 
     Example: **fewlabels label-studio export tasks.json --out answered.json**
 
     Example, a table labelled on the page: **fewlabels label-studio export reviews.csv --text review --out r.json**
 
     Answers are annotations, skips are cancelled ones, and the rest have predictions. Stop the page or the backend
-    first: only one program at a time has the answers open.
+    first: only one program at a time can have the answers open.
     """
     from fewlabels.files.atomic import atomic_file
     from fewlabels.labelstudio import export_tasks, write_config

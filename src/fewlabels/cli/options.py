@@ -1,4 +1,4 @@
-"""What the commands share: the console, options, lists given as a,b,c, and what the shell offers for them at Tab."""
+"""What the commands share: the console, options, lists given as a,b,c, and what the shell completes for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from fewlabels.strategies import STRATEGIES
 
-console = Console(  # names of nodes and files are printed as they are, and whole where nobody sees a line's end
+console = Console(  # names of nodes and files are printed as they are, and long lines whole where there is no terminal
     markup=False, highlight=False, width=None if sys.stdout.isatty() else 500
 )
 
@@ -44,7 +44,7 @@ StrategyName = Annotated[
 Port = Annotated[
     int | None,
     typer.Option(
-        help="Port of the page; without it, the first free one from 8765.", min=0, max=65535, envvar="FEWLABELS_PORT"
+        help="Port of the page; default: the first free one from 8765.", min=0, max=65535, envvar="FEWLABELS_PORT"
     ),
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
@@ -52,19 +52,21 @@ TARGET = 0.05  # as in session, which is slow to load; a test compares
 Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
 Host = Annotated[
     str,
-    typer.Option(help="Beyond 127.0.0.1 others can label too: a token is made and printed.", envvar="FEWLABELS_HOST"),
+    typer.Option(
+        help="Beyond 127.0.0.1 others can label too: a token is generated and printed.", envvar="FEWLABELS_HOST"
+    ),
 ]
 Token = Annotated[
     str | None,
     typer.Option(
-        help="The token others have to show, in place of a made one; as a variable no process list shows it.",
+        help="The token others must show, instead of a generated one; as a variable no process list shows it.",
         envvar="FEWLABELS_TOKEN",
     ),
 ]
 
 
 def passive_threads() -> None:
-    """Before Numba loads: its idle threads leave the cores to those who read the page."""
+    """Call before Numba loads: its idle threads then leave the cores free to serve the page."""
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 

@@ -36,7 +36,7 @@ def some_cases(incomplete: str) -> list[str]:
 
 
 Trials = Annotated[int, typer.Option(help="Trials for every curve.", min=1)]
-Jobs = Annotated[int, typer.Option(help="Worker processes; -1 is one for every core.")]
+Jobs = Annotated[int, typer.Option(help="Worker processes; -1 means one for every core.")]
 Cluster = Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run the trials on.")]
 
 
@@ -45,22 +45,22 @@ def reproduce(
         str, typer.Argument(help=f"One of {', '.join(REPRODUCED)}.", autocompletion=lambda: list(REPRODUCED))
     ] = "all",
     trials: Trials = 50,
-    labels: Annotated[int | None, typer.Option(help="Labelled nodes; without it, as many as the paper.", min=1)] = None,
+    labels: Annotated[int | None, typer.Option(help="Labelled nodes; default: as many as in the paper.", min=1)] = None,
     strategies: Annotated[
-        str | None, typer.Option(help=f"Some of {MENU}; without it, the paper's.", autocompletion=some_strategies)
+        str | None, typer.Option(help=f"Some of {MENU}; default: the paper's.", autocompletion=some_strategies)
     ] = None,
     jobs: Jobs = -1,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for CSV, pictures and report.html.")] = Path("results"),
     cluster: Cluster = None,
 ) -> None:
-    """Make the results of Jun & Nowak 2016 again, from scratch, beside the published ones.
+    """Recompute the results of Jun & Nowak 2016 from scratch and compare them with the published ones.
 
-    Stop it with Ctrl-C at any time: the same command goes on where it stopped.
+    Stop it with Ctrl-C at any time: the same command continues where it stopped.
 
     Example: **fewlabels reproduce cora --trials 10**
 
-    Everything, with one page to look at in the end: **fewlabels reproduce all**
+    Everything, with one report page at the end: **fewlabels reproduce all**
     """
     from fewlabels.experiments import paper
 
@@ -87,7 +87,7 @@ def _reproduced(plans: list[Plan], out: Path, jobs: int, cluster: str | None) ->
 
     rows = {plan.name: _run(plan, out, jobs, cluster) for plan in plans}
     box = jittered_box(np.random.default_rng(0))
-    table = Table("curve", "agrees", "with the paper's by", title="Ours and the paper's")
+    table = Table("curve", "agrees", "evidence", title="Ours and the paper's")
     for name, mine in rows.items():
         save(draw_curves(mine, name), out / f"{name}.png", out / f"{name}.svg")
         for comparison in paper.compare(name, mine):
@@ -140,8 +140,8 @@ def compare(
 
     Example, rows of numbers with a column that holds the label: **fewlabels compare iris.csv --label-column species**
 
-    Strategies of other packages ask, too: **--strategies tsa,skactiveml:UncertaintySampling,graphlearning:var_opt**.
-    Whoever asks, label propagation on the graph predicts.
+    Strategies of other packages can ask too: **--strategies tsa,skactiveml:UncertaintySampling,graphlearning:var_opt**.
+    Whichever strategy asks, label propagation on the graph predicts.
     """
     from fewlabels.adapters.named import check_name
     from fewlabels.experiments import report
@@ -173,19 +173,19 @@ def compare(
 
 def bench(
     cases: Annotated[
-        str | None, typer.Option(help="Some of the cases, as a,b; without it, all.", autocompletion=some_cases)
+        str | None, typer.Option(help="Some of the cases, as a,b; default: all.", autocompletion=some_cases)
     ] = None,
     growth: Annotated[bool, typer.Option(help="Also time the look-ahead at growing sizes.")] = True,
     out: Annotated[Path | None, typer.Option(help="JSON to write: the figures, the machine, the commit.")] = None,
 ) -> None:
-    """Measure speed on this machine, as ratios to rivals in the same run; what is not right is not timed.
+    """Measure speed on this machine, as ratios to rivals in the same run; only correct results are timed.
 
     Example: **fewlabels bench --cases tsa-round,set-up**
     """
     from fewlabels.experiments.bench import cases as menu
     from fewlabels.experiments.bench.run import run_cases, write
 
-    table = Table("case", "ms", "rival", "rival's ms", "ratio", "no less than")
+    table = Table("case", "ms", "rival", "rival's ms", "ratio", "needs at least")
     timings = []
     names = comma_separated(cases) or tuple(menu.CASES)
     with console.status("Checking and timing") as status:
@@ -200,7 +200,7 @@ def bench(
         sizes = menu.growth() if growth else []
     console.print(table)
     if sizes:
-        grown = Table("n", "ms", "ns a pair and class", title="TSA look-ahead, 7 classes, 50 labels")
+        grown = Table("n", "ms", "ns per pair and class", title="TSA look-ahead, 7 classes, 50 labels")
         for n, seconds in sizes:
             grown.add_row(f"{n:,}", f"{seconds * 1e3:.3g}", f"{seconds / n**2 / 7 * 1e9:.2f}")
         console.print(grown)
@@ -219,5 +219,5 @@ def _run(plan: Plan, out: Path, jobs: int, cluster: str | None) -> pd.DataFrame:
             return run(plan, out, jobs, cluster, lambda strategy: progress.advance(bars[strategy]))
         except KeyboardInterrupt:
             progress.stop()
-            print("fewlabels: stopped. Finished trials are kept; the same command goes on from there.", file=sys.stderr)
+            print("fewlabels: stopped. Finished trials are kept; the same command continues there.", file=sys.stderr)
             raise typer.Exit(130) from None

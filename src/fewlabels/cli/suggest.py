@@ -16,14 +16,14 @@ def suggest(
     edges: Annotated[
         Path,
         typer.Option(
-            help="CSV, TSV, Parquet or JSON lines: source, target and perhaps weight; or .graphml; or a matrix, .npz."
+            help="CSV, TSV, Parquet or JSON lines: source, target, optionally weight; or .graphml; or a matrix, .npz."
         ),
     ],
     labels: Annotated[
         Path | None, typer.Option(help="The same kinds of file, with columns node and label; may be empty.")
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="All classes, as a,b,c; without it, those in the labels file.")
+        str | None, typer.Option(help="All classes, as a,b,c; default: those in the labels file.")
     ] = None,
     n: Annotated[int, typer.Option("-n", help="How many nodes to ask about.", min=1)] = 5,
     out: Annotated[Path | None, typer.Option(help="CSV to write: node, label, prediction, chances.")] = None,
@@ -79,4 +79,4 @@ def suggest(
         console.print(table)
     if out:
         write_predictions(out, learner)
-        console.print(f"Predictions of all nodes: {out}")
+        console.print(f"Predictions for all nodes: {out}")

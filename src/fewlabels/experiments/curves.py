@@ -61,7 +61,7 @@ def paired(rows: pd.DataFrame, one: str, other: str, labels: range | None = None
 
 
 def interval(values: Floats) -> tuple[float, float]:
-    """The 95 % interval of the mean, by Student's t; a point where there is one value."""
+    """The 95 % interval of the mean, by Student's t; a single point if there is one value."""
     from scipy.stats import t
 
     mean, m = float(np.mean(values)), len(values)

@@ -15,13 +15,13 @@ from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.items.digits import load as load_digits
 
-FOLDER = "FEWLABELS_DATA"  # environment variable: a folder that holds the files, in place of the download
+FOLDER = "FEWLABELS_DATA"  # environment variable: a folder that holds the files, instead of downloading them
 SOURCE = "https://raw.githubusercontent.com/yifeim/sigma_opt_codes/master/data/"
 
 
 @dataclass(frozen=True)
 class Published:
-    """One file of Ma, Garnett & Schneider 2013 and what Table 1 of Jun & Nowak 2016 says of it."""
+    """One file of Ma, Garnett & Schneider 2013 and what Table 1 of Jun & Nowak 2016 says about it."""
 
     file: str
     sha256: str
@@ -55,9 +55,9 @@ class Dataset:
     name: str
     graph: Graph
     labels: NDArray[np.int64]  # (n,) class numbers, -1 where not known
-    class_names: tuple[str, ...] = ()  # in the order of the numbers; empty where nobody says
+    class_names: tuple[str, ...] = ()  # in the order of the numbers; empty if not known
     images: NDArray[np.float64] | None = None  # (n, height, width), where the nodes are pictures
-    features: NDArray[np.float64] | None = None  # (n, d) the points the graph was made of, where it was
+    features: NDArray[np.float64] | None = None  # (n, d) the points the graph was made from, if it was
 
     @property
     def classes(self) -> list[int]:
@@ -77,7 +77,7 @@ def chain(n: int, rng: np.random.Generator) -> Dataset:
 
 
 def jittered_box(rng: np.random.Generator) -> Dataset:
-    """A 10 x 10 grid, + in the 3 x 3 boxes at the bottom left and top right; a neighbour of a box is + by a coin."""
+    """A 10 x 10 grid, + in the 3 x 3 boxes at the bottom left and top right; their neighbours are + by coin toss."""
     side = 10
     node = np.arange(side * side).reshape(side, side)  # row 0 at the top
     source = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])

@@ -100,7 +100,7 @@ COSTS: dict[str, Callable[[Batch], Tensor]] = {
     "vopt": _vopt,
     "sopt": _sopt,
     "random": _random,
-}  # (T, n); what stands at a labelled node means nothing
+}  # (T, n); entries at labelled nodes mean nothing
 
 
 def run_trials(
@@ -113,10 +113,10 @@ def run_trials(
     dtype: torch.dtype = torch.float64,
     device: str = "cuda",
 ) -> list[list[Row]]:
-    """The rows of these trials; `seconds` is the time of a question of all trials, shared out among them.
+    """The rows of these trials; `seconds` is the time all trials take for a question, divided among them.
 
     Labels, first nodes and draws among ties are those of `trials.run_trial`, so in float64 the questions are the same
-    but where rounding decides. The graph must be in one piece and the same for every trial.
+    except where rounding decides. The graph must be in one piece and the same for every trial.
     """
     if strategy not in COSTS:
         raise SettingError(

@@ -36,7 +36,7 @@ ROUNDING = 5e-5  # of the published numbers, which have four digits
 def plan(
     name: str, trials: int = TRIALS, labels: int | None = None, strategies: tuple[str, ...] | None = None, seed: int = 0
 ) -> Plan:
-    """The paper's experiment of this name: its protocol, its strategies, its number of labels unless told."""
+    """The paper's experiment of this name: its protocol and, by default, its strategies and number of labels."""
     toys: dict[str, Draw] = {"chain": partial(chain, 15), "box": jittered_box}
     draw = toys.get(name) or Always(DATASETS[name]())
     return Plan(name, draw, strategies or STRATEGIES[name], labels or LABELS[name], trials, seed)
@@ -61,16 +61,16 @@ class Comparison:
     labelled: Floats
     ours: Floats
     theirs: Floats
-    error: Floats  # combined standard error: the paper's trials are taken to spread like ours
+    error: Floats  # combined standard error: the paper's trials are assumed to spread like ours
 
     @property
     def in_errors(self) -> Floats:
-        """The difference in combined standard errors; where all trials end alike, the rounding is left."""
+        """The difference in combined standard errors; where all trials end alike, only the rounding is left."""
         return (self.ours - self.theirs) / np.hypot(self.error, ROUNDING)
 
     @property
     def verdict(self) -> tuple[bool, str]:
-        """Whether the curves agree, and in what."""
+        """Whether the curves agree, and how closely."""
         if self.dataset in GRAPHS:
             inside = np.isin(self.labelled, COMPARED)
             bound = CLOSE_RANDOM if self.strategy == "random" else CLOSE

@@ -53,11 +53,11 @@ def paper_report(rows: dict[str, pd.DataFrame], box: Dataset) -> str:
         if claims:
             told = [[claim.sentence, claim.holds, claim.figures] for claim in claims]
             section.tables.append(
-                Table("What the paper says of it", ["sentence", "holds", "figures"], told, words=True)
+                Table("What the paper says about it", ["sentence", "holds", "figures"], told, words=True)
             )
         section.tables += [_numbers(comparison) for comparison in comparisons]
         sections.append(section)
-    lead = "Curves of Jun & Nowak 2016, made again from scratch: ours with standard errors, the published ones dashed."
+    lead = "Curves of Jun & Nowak 2016, recomputed from scratch: ours with standard errors, the published ones dotted."
     return _render("The paper, reproduced", lead, sections)
 
 
@@ -101,9 +101,9 @@ def advice(rows: pd.DataFrame) -> str:
     if len(ranked) == 1:
         return f"Only {best} was run: give at least two strategies to compare."
     if trials < 2:
-        return f"{best} did best in the one trial there was: run more trials to be sure."
+        return f"{best} did best in the only trial: run more trials to be sure."
     if equals:
-        return f"Use {best}; over {trials} trials {', '.join(equals)} cannot be told from it."
+        return f"Use {best}; over {trials} trials {', '.join(equals)} cannot be told apart from it."
     return f"Use {best}: it is better than every other strategy here over {trials} trials."
 
 
@@ -117,7 +117,7 @@ def _verdicts(comparisons: list[paper.Comparison]) -> Table:
     for comparison in comparisons:
         agrees, why = comparison.verdict
         lines.append([comparison.strategy, agrees, why])
-    return Table("Our curve and the paper's", ["strategy", "agree", "by"], lines, words=True)
+    return Table("Our curve and the paper's", ["strategy", "agree", "evidence"], lines, words=True)
 
 
 def _numbers(comparison: paper.Comparison) -> Table:

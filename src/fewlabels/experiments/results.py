@@ -31,7 +31,7 @@ class Results:
     """The trials of one dataset. A trial is on disk whole or not at all; what is there already is not run again.
 
     A lock keeps other runs out until the `with` block ends.
-    `settings` are what the numbers depend on: results made with others are refused, never mixed.
+    `settings` are what the numbers depend on: results made with other settings are refused, never mixed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], name: str, n_rows: int, settings: dict[str, Any]) -> None:
@@ -77,18 +77,18 @@ class Results:
         self._note(note)
 
     def frame(self) -> pd.DataFrame:
-        """All rows so far, their numbers to the last digit."""
+        """All rows so far, with numbers exact to the last digit."""
         return _frame([line for key in sorted(self._trials) for line in self._trials[key]])
 
     def _resume(self) -> None:
         if self.csv.exists() and not self.json.exists():
-            raise FileError(f"{self.csv} is there without {self.json.name}, which says how it was made. Move it away.")
+            raise FileError(f"{self.csv} exists without {self.json.name}, which says how it was made. Move it away.")
         if self.json.exists():
             try:
                 found = json.loads(self.json.read_text(encoding="utf-8"))["settings"]
             except (ValueError, KeyError, TypeError):
                 raise FileError(
-                    f"{self.json} is not a note on results. Move it away or choose another --out."
+                    f"{self.json} does not say how results were made. Move it away or choose another --out."
                 ) from None
             for key, value in self.settings.items():
                 if found.get(key) != value:
@@ -119,7 +119,7 @@ def _frame(lines: list[list[str]]) -> pd.DataFrame:
 
 
 def _parsed(line: list[str]) -> list[str | int | float]:
-    """The cells of a row as what they are; a ValueError where one is cut short or missing."""
+    """The cells of a row, each as its own type; raises ValueError if one is cut short or missing."""
     return [kind(cell) for kind, cell in zip(KINDS, line, strict=True)]
 
 
@@ -144,7 +144,7 @@ def _processor() -> str:
 
 
 def _whole_trials(path: Path, n_rows: int) -> dict[Key, list[list[str]]]:
-    """The trials whose every row is there; a kill may have cut the last one anywhere, within a number too."""
+    """The trials whose every row is there; a kill may have cut the last one anywhere, even within a number."""
     text = path.read_text(encoding="utf-8")
     lines = list(csv.reader(text[: text.rfind("\n") + 1].splitlines()))
     if lines and lines[0] != COLUMNS:
@@ -168,7 +168,7 @@ def _locked(path: Path) -> TextIO:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # Windows: runs into one folder are the user's to keep apart
+    except ImportError:  # Windows: users must keep runs into one folder apart
         pass
     except OSError:
         file.close()

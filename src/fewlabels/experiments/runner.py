@@ -49,7 +49,7 @@ def run(
     import pandas as pd
 
     if jobs == 0:
-        raise SettingError("0 worker processes cannot run anything: give a number from 1, or -1 for all cores.")
+        raise SettingError("0 worker processes cannot run anything: give 1 or more, or -1 for all cores.")
     if not plan.strategies:
         raise SettingError("no strategy to run: name at least one.")
     example = plan.draw(np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(0,))))
@@ -88,7 +88,7 @@ def _in_parallel(
 def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tuple[tuple[str, int], list[Row]]:
     strategy, trial = task
     for name in plan.strategies:
-        check_name(name)  # loads its package: joblib ends a worker that grows by 300 MB after its first task, as a leak
+        check_name(name)  # loads its package: joblib ends a worker that grows by 300 MB after its first task as leaking
     with _one_way():
         return task, run_trial(plan.draw, strategy, n_labels, trial, plan.seed, plan.beta, field)
 

@@ -49,8 +49,8 @@ def run_trial(
 ) -> list[Row]:
     """One trial: a random first label, then the strategy's questions, a row for each.
 
-    A strategy by its name may be one of another package (see `fewlabels.adapters.named`), and one of your own is an
-    object: it asks, label propagation predicts.
+    A strategy given by name may be from another package (see `fewlabels.adapters.named`); one of your own is given as
+    an object. It asks, label propagation predicts.
 
     The trial's own generator, spawned from the seed, draws the labels, the first node and the seed for ties, so that
     all strategies of a trial share them.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ENGINES", "Costs", "Engine", "Field", "Screening", "choose_engine", "make_field"]
 
 ENGINES = ("auto", "dense", "gpu", "sparse")
-DENSE_UP_TO = 15_000  # nodes: beyond it scoring every pair takes longer than a person likes to wait
+DENSE_UP_TO = 15_000  # nodes: beyond it scoring every pair takes longer than people like to wait
 ROOM = 0.8  # share of the free memory that a dense G may take
 SPARSE_DEGREE = 0.01  # share of all pairs that are edges: a denser graph gains nothing from sparse solvers
 
@@ -73,10 +73,10 @@ class Field(Protocol):
         """The variance left in the sum of labels after each question, 1'G'1."""
 
     def observe(self, node: int, label: int) -> None:
-        """Node (a number) is of this class (a number)."""
+        """This node (a number) is of this class (a number)."""
 
     def observe_all(self, labels: dict[int, int]) -> None:
-        """{node: class}: the same for many, in the way that is quickest for so many."""
+        """{node: class}: the same for many, in whichever way is quickest."""
 
     def forget(self, node: int) -> None:
         """The label of this node is taken back."""
@@ -88,25 +88,25 @@ class Field(Protocol):
         """This labelled node is of another class: G stays, h follows."""
 
     def attach(self, node: int, weights: Floats) -> None:
-        """From now on the unsure answers to this node weigh (C,) so much, by the class they name; it stays unlabelled.
+        """Set the weights (C,) of the unsure answers to this node, by the class they name; it stays unlabelled.
 
-        At a node whose label is known for sure they count for nothing until that is forgotten.
+        At a node with a sure label they count for nothing until that label is forgotten.
         """
 
     def attach_all(self, weights: dict[int, Floats]) -> None:
         """{node: (C,) weights}: the same for many."""
 
     def skip(self, nodes: int | Ints, skipped: bool = True) -> None:
-        """No question will be about this node, or these; or (`skipped` False) there may be one after all."""
+        """No question will be about this node, or these; with `skipped` False there may be one again."""
 
     def reach(self, nodes: Ints) -> Floats:
         """(m, u) how much a label at each of these labelled nodes counts at each unlabelled one: -L_mu G."""
 
     def add_class(self) -> None:
-        """One more class, of which nothing has been heard."""
+        """One more class, which no answer has named yet."""
 
     def can_copy(self) -> bool:
-        """Whether there is room for a copy, and some to work in."""
+        """Whether there is memory for a copy, and to work on it."""
 
     def copy(self) -> Field:
         """An independent field in the same state."""
@@ -119,13 +119,13 @@ class Engine(Protocol):
 
 
 def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine | Field = "auto") -> Field:
-    """The field of a graph without labels, held by the named engine; a field made before is copied, which is quick."""
+    """The field of a graph without labels, held by the named engine; an existing field is copied, which is quick."""
     if callable(engine):
         return engine(graph, n_classes, beta)
     if not isinstance(engine, str):
         same = (engine.n_nodes, engine.n_classes, engine.beta) == (graph.n_nodes, n_classes, beta)
         if not same or (engine.weights != beta * graph.weights).nnz or _has_answers(engine):
-            raise SettingError("engine is a field of another graph, classes or beta, or with labels: make a new one.")
+            raise SettingError("engine is a field of another graph, classes or beta, or has labels: make a new one.")
         return engine.copy()
     if engine not in ENGINES:
         raise SettingError(
@@ -153,7 +153,7 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
 
 
 def choose_engine(graph: Graph, free: int | None = None) -> tuple[str, str]:
-    """What "auto" takes for this graph with so many bytes free (without a number, what is free now), and why."""
+    """The engine "auto" takes for this graph with `free` bytes of memory (default: what is free now), and why."""
     free = memory.available() if free is None else free
     n = graph.n_nodes
     need = 8 * n * n

@@ -1,4 +1,4 @@
-"""Many answers at once: one after another or, where that is quicker, everything afresh."""
+"""Many answers at once: one after another or, where that is quicker, by working out everything afresh."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BatchUpdates:
         raise NotImplementedError
 
     def observe_all(self, labels: dict[int, int]) -> None:
-        """{node: class} taken in."""
+        """Take in {node: class}."""
         if self.one_by_one(len(labels)):
             for node, label in labels.items():
                 self.observe(node, label)
@@ -37,7 +37,7 @@ class BatchUpdates:
             self.refresh()
 
     def forget_all(self, nodes: list[int]) -> None:
-        """The labels of these nodes taken back."""
+        """Take back the labels of these nodes."""
         if self.one_by_one(len(nodes)):
             for node in nodes:
                 self.forget(node)
@@ -46,7 +46,7 @@ class BatchUpdates:
             self.refresh()
 
     def attach_all(self, weights: dict[int, Floats]) -> None:
-        """{node: (C,) weights} of their unsure answers from now on."""
+        """Set {node: (C,) weights} of their unsure answers."""
         if self.one_by_one(len(weights)):
             for node, each in weights.items():
                 self.attach(node, each)

@@ -11,7 +11,7 @@ from fewlabels.arrays import Floats
 
 @dataclass(frozen=True)
 class Screening:
-    """How a question was found among many: what was scored in full, on what sample the rest, what may be missed."""
+    """How a question was found among many: what was scored in full, the sample for the rest, what may be missed."""
 
     node: Hashable
     cost: float  # of the node asked; the lowest of those scored in full

@@ -40,7 +40,7 @@ class Known:
         return pull, signed
 
     def _signs(self) -> Floats:
-        """(C, C) what hearing each class says to the column of each."""
+        """(C, C) what an answer of each class says to each class's column."""
         return np.array([answer(c, self.n_classes) for c in range(self.n_classes)])
 
     def _has_label(self) -> Flags:
@@ -60,7 +60,7 @@ class Known:
         return bool((self.label[members] < 0).all()) and not self.attached[members].any()
 
     def _one_more_class(self) -> None:
-        """Of which nothing has been heard: every answer so far speaks against it."""
+        """A class that no answer has named: every answer so far speaks against it."""
         self.attached = np.hstack([self.attached, np.zeros((self.n_nodes, 1))])
         self.n_classes += 1
 

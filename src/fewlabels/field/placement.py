@@ -42,7 +42,7 @@ class Placement(Known):
         return self._island[: self._u]
 
     def _arrange(self) -> tuple[list[Part], Floats]:
-        """Put the unlabelled nodes in order, the largest component first; its parts, and (u, C) the labels' pull."""
+        """Put the unlabelled nodes in order, largest component first; returns the parts and (u, C) the labels' pull."""
         unlabelled = np.flatnonzero(self.label < 0)
         component = self._component[unlabelled]
         size = np.bincount(component, minlength=1)
@@ -64,7 +64,7 @@ class Placement(Known):
         return parts, signed[unlabelled]
 
     def _leaves(self, q: int) -> int:
-        """Place q leaves the leading places; the last of them, which takes its place, is returned."""
+        """Place q leaves the leading places; returns the last of them, which takes its place."""
         self._u -= 1
         last = self._u
         if q != last:
@@ -73,7 +73,7 @@ class Placement(Known):
         return last
 
     def _joins(self, node: int) -> int:
-        """The node joins the leading places as their last, which is returned."""
+        """The node joins the leading places as the last; returns its place."""
         last = self._u
         self._u += 1
         self._swap(int(self._place[node]), last)
@@ -84,7 +84,7 @@ class Placement(Known):
         self._place[self._order[[a, b]]] = [a, b]
 
     def _make_island(self, node: int) -> Ints:
-        """Mark the node's component as one without a label; the places of its nodes."""
+        """Mark the node's component as one without a label; returns the places of its nodes."""
         members = np.flatnonzero(self._component[self.unlabelled] == self._component[node])
         self._island[members] = self._component[node]
         return members

@@ -13,8 +13,8 @@ from fewlabels.errors import FileError
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; it takes the name `path`, on disk, when the block ends well."""
-    shown, path = Path(path), Path(path).resolve()  # through a link, to the file it names
+    """A temporary path beside `path` to write to; if the block succeeds, it is synced to disk and renamed to `path`."""
+    shown, path = Path(path), Path(path).resolve()  # a link is followed to the file it names
     if not path.parent.is_dir():
         raise FileError(f"cannot write {shown}: there is no folder {shown.parent}. Create it first.")
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""A table of edges, read a chunk at a time: columns source, target and perhaps weight."""
+"""A table of edges, read a chunk at a time: columns source, target and, optionally, weight."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LESS = "Leave out edges, or use a machine with more memory."
 
 
 def read_edge_list(path: str | os.PathLike[str]) -> EdgeList:
-    """The edges of a table; nodes are called as there, as text, and 1 and "1" are one node."""
+    """The edges of a table; nodes keep their names, as text, so 1 and "1" are one node."""
     import pandas as pd
 
     path = Path(path)
@@ -58,7 +58,7 @@ def read_edge_list(path: str | os.PathLike[str]) -> EdgeList:
 
 
 class _End:
-    """What stands at one end of the edges: each value once, and its number for every row."""
+    """One end of all edges: the distinct values, and for every row the number of its value."""
 
     def __init__(self, column: str) -> None:
         self.column = column
@@ -68,7 +68,7 @@ class _End:
         self._parts.append(_comparable(cells).dictionary_encode())
 
     def numbered(self, path: Path) -> tuple[NDArray[np.int32], list[str]]:
-        """(m,) the number of each row's value and the values as text; a row without one is refused."""
+        """(m,) the number of each row's value and the values as text; an empty cell is refused."""
         import pyarrow as pa
 
         if not self._parts:
@@ -87,7 +87,7 @@ class _End:
 
 
 class _Weights:
-    """The weights, and the first cell that is none."""
+    """The weights, and the first cell that is not a valid one."""
 
     def __init__(self) -> None:
         self._parts: list[NDArray[np.float64]] = []
@@ -109,12 +109,12 @@ class _Weights:
         """(m,) the weights, None where the file gives none."""
         if self._bad is not None:
             row, cell = self._bad
-            raise FileError(f"{path}, row {row}: the weight {cell!r} is not a number >= 0. Mend that row.")
+            raise FileError(f"{path}, row {row}: the weight {cell!r} is not a number >= 0. Fix that row.")
         return np.concatenate(self._parts) if self._parts else None
 
 
 def _chunks(path: Path) -> Iterator[pa.RecordBatch]:
-    """The columns that count, some rows at a time."""
+    """The columns that matter, some rows at a time."""
     import pandas as pd
 
     kind = kind_of(path)
@@ -139,7 +139,7 @@ def _parquet_chunks(path: Path) -> Iterator[pa.RecordBatch]:
         schema = file.schema_arrow
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         if any(isinstance(part, dict) and part.get("name") in (*ENDS, WEIGHT) for part in index):
-            yield from _batches(read_table(path, ENDS))  # a range that pandas describes in place of a column
+            yield from _batches(read_table(path, ENDS))  # pandas stored a range's description, not a column
             return
         require_columns(path, [name for name in schema.names if name not in index or name[:2] != "__"], ENDS)
         _require_for(path, file.metadata.num_rows)
@@ -168,13 +168,13 @@ def _comparable(cells: pa.Array) -> pa.Array:
 
 
 def _require_for(path: Path, rows: int) -> None:
-    """Refuse, before it is read, what would not fit; how many nodes there will be is not known yet."""
+    """Refuse, before reading it, a file that would not fit; the number of nodes is not known yet."""
     if rows > ROWS:
         require(BYTES_A_CHUNK + BYTES_AN_EDGE * rows, f"reading about {rows:,} edges from {path}", LESS)
 
 
 def _rows_of_text(path: Path) -> int:
-    """About how many lines a file has, by the length of the first."""
+    """About how many lines a file has, judging by its first 64 KiB."""
     with path.open("rb") as file:
         start = file.read(2**16)
     return path.stat().st_size * start.count(b"\n") // max(len(start), 1)

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 def read_features(path: str | os.PathLike[str], label_column: str) -> tuple[Floats, list[str]]:
-    """(n, d) the columns of numbers, each brought to mean 0 and variance 1, and the labels as text, "" where none."""
+    """(n, d) the columns of numbers, each scaled to mean 0 and variance 1, and the labels as text, "" where none."""
     table = read_table(path, [label_column])
     labels = column_text(path, table, label_column, may_be_empty=True)
     X = standardised(path, table.drop(columns=label_column))
     if X is None:
         raise FileError(
-            f"{path} has no column of numbers beside {label_column!r}: give features, or edges with --labels."
+            f"{path} has no column of numbers besides {label_column!r}: give features, or edges with --labels."
         )
     return X, labels
 
 
 def standardised(path: str | os.PathLike[str], table: pd.DataFrame) -> Floats | None:
-    """(n, d) the columns of numbers, each brought to mean 0 and variance 1; None where there is none.
+    """(n, d) the columns of numbers, each scaled to mean 0 and variance 1; None where there is none.
 
-    A column that is mostly words is no feature; one that is mostly numbers must hold a number in every row.
+    A column that is mostly words is not a feature; one that is mostly numbers must hold a number in every row.
     """
     import pandas as pd
 
@@ -50,7 +50,7 @@ def standardised(path: str | os.PathLike[str], table: pd.DataFrame) -> Floats | 
         row, name = int(bad[0, 0]), list(columns)[bad[0, 1]]
         cell = column_text(path, table.iloc[[row]], name, may_be_empty=True)[0]
         raise FileError(
-            f"{path}, row {row + 1}: column {name!r} {f'holds {cell!r}, no number' if cell else 'is empty'}. "
+            f"{path}, row {row + 1}: column {name!r} {f'holds {cell!r}, not a number' if cell else 'is empty'}. "
             "Fill it in, or remove the row or the column."
         )
     spread = X.std(axis=0)
@@ -58,13 +58,13 @@ def standardised(path: str | os.PathLike[str], table: pd.DataFrame) -> Floats | 
 
 
 def own_features(path: Path, n: int, order: str) -> Floats:
-    """(n, d) the features, checked; `order` says in words which row is whose."""
+    """(n, d) the features, checked; `order` tells the user which row belongs to which item."""
     if not path.is_file():
         raise FileError(f"there is no file {path}. Check the path.")
     try:
         with path.open("rb") as file:
             X = np.lib.format.read_array(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, MemoryError):  # NumPy's own words would advise to unpickle
+    except (OSError, ValueError, EOFError, MemoryError):  # NumPy's own message would suggest unpickling
         raise FileError(f"{path} cannot be read as a .npy file of numbers: save an array with np.save.") from None
     if X.dtype.kind not in "biuf":
         raise FileError(f"{path} holds values of type {X.dtype}: save an array of real numbers with np.save.")

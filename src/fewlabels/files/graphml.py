@@ -13,14 +13,14 @@ from fewlabels.files.edge_list import WEIGHT, EdgeList
 from fewlabels.files.xml import Attributes, read_xml
 from fewlabels.machine.memory import require
 
-COPIES = 3  # of the file's size at the peak; 1.8 were measured, with short names
+COPIES = 3  # peak memory over the file's size; 1.8 was measured, with short names
 
 
 def edges_of_graphml(path: Path, weight: str | None, name: str | None) -> EdgeList:
-    """Nodes are called by their id, or by their attribute `name`; `weight` is the edges' attribute.
+    """Nodes are named by their id, or by their attribute `name`; `weight` is the edges' attribute.
 
-    In an undirected graph parallel edges are summed; in a directed one the same direction listed twice is, and both
-    directions are one edge, as in every list of edges.
+    In an undirected graph parallel edges are summed. In a directed one repeats of the same direction are summed, and
+    both directions count as one edge, as in every list of edges.
     """
     if not path.is_file():
         raise FileError(f"there is no file {path}. Check the path.")
@@ -35,16 +35,16 @@ def edges_of_graphml(path: Path, weight: str | None, name: str | None) -> EdgeLi
 
 
 class _Found:
-    """What was met so far. The edge or node being read is kept until its end."""
+    """What has been read so far. The edge or node being read is kept until its end."""
 
     def __init__(self, path: Path, weight: str | None, name: str | None) -> None:
         self._path, self._weight, self._name = path, weight, name
         self._number: dict[str, int] = {}  # id -> number, of nodes and of the ends of edges
-        self._declared = bytearray()  # by number, 1 where a node was met
+        self._declared = bytearray()  # by number, 1 once its <node> was read
         self._named: dict[int, str] = {}
         self._source, self._target, self._w = array("q"), array("q"), array("d")
         self._keys: dict[str, set[str]] = {"node": set(), "edge": set()}  # ids of the keys that count
-        self._default_weight = 1.0  # of an edge that says nothing
+        self._default_weight = 1.0  # of an edge that gives none
         self._attributes: list[str] = []  # names of the edges' attributes
         self._open: list[str] = []  # elements around the one being read
         self._directed = False
@@ -81,7 +81,7 @@ class _Found:
             self._w.append(self._edge_weight)
 
     def edges(self) -> EdgeList:
-        """All that was read, checked as a whole."""
+        """Everything that was read, checked as a whole."""
         if not self._graphs:
             raise FileError(f"{self._path} holds no <graph>: save the graph as GraphML.")
         if self._weight not in (None, WEIGHT) and not self._keys["edge"]:
@@ -118,7 +118,7 @@ class _Found:
     def _begin_node(self, attributes: Attributes) -> None:
         self._node = self._number_of(attributes.get("id"), "a <node> has no id")
         if self._declared[self._node]:
-            raise self._wrong(f"the node {attributes['id']!r} is there twice: give every node an id of its own")
+            raise self._wrong(f"the node {attributes['id']!r} is listed twice: give every node an id of its own")
         self._declared[self._node] = 1
 
     def _begin_edge(self, attributes: Attributes) -> None:
@@ -149,7 +149,7 @@ class _Found:
         except ValueError:
             number = math.nan
         if not 0 <= number < math.inf:
-            raise self._wrong(f"the weight {text!r} is not a number >= 0: mend or remove that edge")
+            raise self._wrong(f"the weight {text!r} is not a number >= 0: fix or remove that edge")
         return number
 
     def _wrong(self, fact: str) -> FileError:

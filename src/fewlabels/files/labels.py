@@ -23,7 +23,7 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[Hashable]) -> dict
             continue
         if text not in known:
             raise FileError(
-                f"{path}, row {row}: no edge names the node {text!r}.{nearest(text, known)} Mend the name or "
+                f"{path}, row {row}: no edge names the node {text!r}.{nearest(text, known)} Fix the name or "
                 "add its edges."
             )
         node = known[text]

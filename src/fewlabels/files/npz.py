@@ -1,4 +1,4 @@
-"""The matrix of a graph in an .npz file, as scipy.sparse.save_npz writes it; names of nodes may lie beside it."""
+"""The matrix of a graph in an .npz file, as scipy.sparse.save_npz writes it; names of nodes may be stored beside it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fewlabels.errors import FewlabelsError, FileError
 from fewlabels.files.atomic import atomic_file
 from fewlabels.machine.memory import require
 
-COPIES = 4  # the matrix as it is read, as it is kept, turned round, and a passing one
-NAMES = "names.npy"  # SciPy does not look at it
+COPIES = 4  # the matrix as read, as kept, transposed, and a temporary one
+NAMES = "names.npy"  # SciPy ignores it
 
 
 def read_matrix(path: Path) -> tuple[Any, list[Hashable] | None]:
@@ -27,7 +27,7 @@ def read_matrix(path: Path) -> tuple[Any, list[Hashable] | None]:
         require(COPIES * _bytes_held(path), f"the matrix in {path}", "Use a machine with more memory.")
         matrix = sparse.load_npz(path)
         if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # a damaged file may name rows that are not there
+            matrix.check_format(full_check=True)  # a damaged file may name rows that do not exist
         return matrix, _read_names(path)
     except FewlabelsError:
         raise
@@ -43,7 +43,7 @@ def write_matrix(path: Path, weights: sparse.csr_array, names: Sequence[Hashable
         raise FileError(f"{path} ends in {path.suffix!r}: give a name that ends in .npz.")
     array = None if names is None else np.array(list(names))
     if array is not None and (array.dtype.kind not in "iU" or array.tolist() != list(names or ())):
-        raise FileError(f"{path} was not written: its names are all text, or all whole numbers. Rename the nodes.")
+        raise FileError(f"{path} was not written: names must be all text or all whole numbers. Rename the nodes.")
     with atomic_file(path) as draft:
         sparse.save_npz(draft, weights)
         if array is not None:

@@ -1,4 +1,4 @@
-"""Tables read from files: CSV, TSV, JSON lines or Parquet, every cell as text."""
+"""Tables read from files: CSV, TSV, JSON lines or Parquet; cells as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = {".csv": "CSV", ".tsv": "TSV", ".jsonl": "JSON lines", ".ndjson": "JSON 
 
 
 def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame:
-    """The table with every value as text (a Parquet number keeps its digits); it must have these columns."""
+    """The table, cells as text (Parquet keeps its types: see `column_text`); it must have these columns."""
     import pandas as pd
 
     path = Path(path)
@@ -37,7 +37,7 @@ def read_table(path: str | os.PathLike[str], columns: list[str]) -> pd.DataFrame
 
 
 def kind_of(path: Path) -> str:
-    """The kind of a file that is there, told by its ending."""
+    """The kind of an existing file, told by its ending."""
     ending = path.suffix.lower()
     if ending not in KINDS:
         raise FileError(f"{path} ends in {ending!r}: give a .csv, .tsv, .jsonl or .parquet file.")
@@ -47,7 +47,7 @@ def kind_of(path: Path) -> str:
 
 
 def csv_options(path: Path) -> dict[str, Any]:
-    """How pandas reads a CSV or TSV file: cells are text, also those that look like a number or like nothing."""
+    """How pandas reads a CSV or TSV file: every cell is text, even one that looks like a number or a missing value."""
     return {
         "sep": "\t" if path.suffix.lower() == ".tsv" else ",",
         "dtype": str,
@@ -59,7 +59,7 @@ def csv_options(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def explain_read_errors(path: Path, columns: list[str]) -> Iterator[None]:
-    """What pandas or Arrow cannot read of a file, said in a sentence."""
+    """Turn an error of pandas or Arrow reading the file into a FileError."""
     import pandas as pd
 
     kind = kind_of(path)
@@ -69,21 +69,21 @@ def explain_read_errors(path: Path, columns: list[str]) -> Iterator[None]:
         raise
     except pd.errors.EmptyDataError:
         named = f" {', '.join(columns)}" if columns else ""
-        needs = "give a JSON object a line, with" if kind == "JSON lines" else "its first line must name"
+        needs = "give one JSON object per line, with" if kind == "JSON lines" else "its first line must name"
         raise FileError(f"{path} is empty: {needs} the columns{named}.") from None
     except UnicodeDecodeError:
         raise FileError(f"{path} is not written in UTF-8: save it again with that encoding.") from None
     except (OSError, ValueError, NotImplementedError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise FileError(f"{path} cannot be read as {kind}: {reason}. Mend the file or save it again.") from None
+        raise FileError(f"{path} cannot be read as {kind}: {reason}. Fix the file or save it again.") from None
 
 
 def refuse_ragged(path: Path, table: pd.DataFrame) -> None:
-    """pandas takes the first of more cells than the header has for an index."""
+    """Refuse rows longer than the header: pandas would take their first cells for an index."""
     import pandas as pd
 
     if not isinstance(table.index, pd.RangeIndex):
-        raise FileError(f"{path} has rows with more cells than its header names columns. Mend the header or the rows.")
+        raise FileError(f"{path} has rows with more cells than its header names columns. Fix the header or the rows.")
 
 
 def require_columns(path: Path, found: Iterable[object], columns: list[str]) -> None:
@@ -92,7 +92,7 @@ def require_columns(path: Path, found: Iterable[object], columns: list[str]) -> 
     if missing:
         listed = ", ".join(map(str, found))
         if len(found) == 1 and ";" in listed:
-            raise FileError(f"{path} has the one column {listed!r}: save it with commas between the cells.")
+            raise FileError(f"{path} has a single column, {listed!r}: save it with commas between the cells.")
         hint = nearest(missing[0], found)
         raise FileError(
             f"{path} has no column {missing[0]!r}: its columns are {listed}.{hint} Name one of them, or rename it."
@@ -100,7 +100,7 @@ def require_columns(path: Path, found: Iterable[object], columns: list[str]) -> 
 
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
-    """One JSON object a line; a key that a line lacks is an empty cell."""
+    """One JSON object per line; a key missing from a line is an empty cell."""
     import pandas as pd
 
     rows = []
@@ -121,11 +121,11 @@ def _read_json_lines(path: Path) -> pd.DataFrame:
 
 
 def json_text(value: object) -> str:
-    """A value of JSON as a cell: text as it is, nothing as "", the rest as JSON."""
+    """A JSON value as a cell: text as it is, null and NaN as "", the rest as JSON."""
     if value is None or value != value:
         return ""
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # half a character is no text
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")  # a lone surrogate is not text
     if isinstance(value, float):
         return _as_text(value)
     return json.dumps(value, ensure_ascii=True)
@@ -142,12 +142,12 @@ def column_text(
 
 
 def texts(cells: pd.Series) -> list[str]:
-    """(n,) each cell as stripped text, "" where there is nothing."""
+    """(n,) each cell as stripped text, "" where it is missing."""
     return [
         "" if missing is True else _as_text(value) for value, missing in zip(cells, cells.isna().tolist(), strict=True)
     ]
 
 
 def _as_text(value: object) -> str:
-    """A cell as text; a whole number that Parquet keeps as a float, for the gaps beside it, without its .0."""
+    """A cell as text; a whole number that Parquet stores as a float, because of gaps, loses its .0."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()

@@ -20,7 +20,7 @@ def read_xml(
 ) -> None:
     """Call start(tag, attributes, line) and end(tag, text) for every element, without namespaces, as they are met.
 
-    The text is what stood in the element since its last tag. `what` names the file in sentences.
+    The text is what the element holds after its last inner tag. `what` names the file in messages.
 
     >>> import io
     >>> read_xml(io.BytesIO(b"<a><b>x</b>y</a>"), "it", lambda *met: None, lambda tag, text: print(tag, text))
@@ -48,7 +48,7 @@ def read_xml(
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = on_start, on_end, text.append
     parser.StartDoctypeDeclHandler = refuse
     try:
-        while piece := file.read(PIECE if begun else FIRST):  # so few that nothing declared in them is used yet
+        while piece := file.read(PIECE if begun else FIRST):  # so few that no declared entity is used yet
             parser.Parse(piece, False)
         parser.Parse(b"", True)
     except expat.ExpatError as error:

@@ -1,6 +1,6 @@
 """Graphs of other packages as edge lists, and back: networkx, igraph, PyTorch Geometric, pandas.
 
-Nothing here imports those packages to read from them: their objects are asked by the methods they document.
+Reading imports none of them but pandas: it calls the methods that their objects document.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def edges_of_pyg(data: Any, weight: str | None) -> EdgeList:
 
 
 def _pyg_weights(data: Any, weight: str | None) -> Any:
-    """(m,) the attribute named; else edge_weight, else edge_attr where it is one number an edge."""
+    """(m,) the attribute named; else edge_weight, else edge_attr if it has one number per edge."""
     for name in ["edge_weight", "edge_attr"] if weight is None else [weight]:
         value = getattr(data, name, None)
         if value is None:
@@ -103,7 +103,7 @@ def _refuse_nodes(listed: list[Hashable], distinct: Any) -> None:
     if len(set(listed)) < len(listed):
         twice = next(node for k, node in enumerate(listed) if node in listed[:k])
         raise GraphError(f"nodes lists {twice!r} twice: list every node once.")
-    raise GraphError(f"an edge names {distinct[len(listed)]!r}, which nodes does not list: add it, or drop the edge.")
+    raise GraphError(f"an edge names {distinct[len(listed)]!r}, which is not in nodes: add it, or drop the edge.")
 
 
 def _column_of_numbers(frame: pd.DataFrame, column: Any) -> NDArray[np.float64]:
@@ -113,7 +113,7 @@ def _column_of_numbers(frame: pd.DataFrame, column: Any) -> NDArray[np.float64]:
     bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if len(bad):
         row, cell = frame.index[bad[0]], frame[column].tolist()[bad[0]]
-        raise GraphError(f"row {row}: the weight {cell!r} is not a number >= 0. Mend or remove that row.")
+        raise GraphError(f"row {row}: the weight {cell!r} is not a number >= 0. Fix or remove that row.")
     return np.asarray(numbers)
 
 
@@ -144,13 +144,13 @@ def frame_of(weights: sparse.csr_array, names: Sequence[Hashable]) -> pd.DataFra
 
 
 def either_way(i: Any, j: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The ends with the lower number first: an edge without direction, listed either way, is the same edge."""
+    """The ends with the lower number first: an undirected edge is the same whichever way it is listed."""
     a, b = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
     return np.minimum(a, b), np.maximum(a, b)
 
 
 def _array(tensor: Any) -> NDArray[Any]:
-    """A tensor of PyTorch's, wherever it lives, or anything else NumPy understands, as an array."""
+    """A PyTorch tensor on any device, or anything else NumPy understands, as an array."""
     if hasattr(tensor, "detach"):
         tensor = tensor.detach().cpu().numpy()
     return np.asarray(tensor)

@@ -49,7 +49,7 @@ class Graph:
            [-1.,  3., -2.],
            [ 0., -2.,  2.]])
 
-    Nodes are numbered 0 to n - 1; ``names`` gives them other names, which the learner then takes and gives.
+    Nodes are numbered 0 to n - 1; ``names`` gives them other names, which the learner then accepts and returns.
     """
 
     def __init__(self, weights: Any, *, names: Sequence[Hashable] | None = None) -> None:
@@ -57,7 +57,7 @@ class Graph:
 
     def _hold(self, weights: sparse.csr_array, names: Sequence[Hashable] | None) -> None:
         self.weights = weights
-        self.recall: float | None = None  # of the neighbours it was made of, the share that was found
+        self.recall: float | None = None  # share of the true neighbours found, if made of points
         self.names: Sequence[Hashable] = range(self.n_nodes)
         self._position: dict[Hashable, int] | None = None
         if names is not None and list(names) != list(self.names):
@@ -73,9 +73,9 @@ class Graph:
         *,
         names: Sequence[Hashable] | None = None,
     ) -> Graph:
-        """A graph from a list of edges between node numbers, each weighing 1 unless told.
+        """A graph from a list of edges between node numbers; weights default to 1.
 
-        The same direction listed twice is summed; both directions listed are one edge, and must agree in weight.
+        Repeats of the same direction are summed; both directions are one edge, and must agree in weight.
 
         >>> Graph.from_edges([0, 1, 1], [1, 0, 2], [5, 5, 1]).weights.toarray()
         array([[0., 5., 0.],
@@ -96,7 +96,7 @@ class Graph:
         n = int(largest) + 1 if n_nodes is None else _count(n_nodes)
         if largest >= n:
             raise GraphError(
-                f"an edge names node {largest} of a graph of {n} nodes, 0 to {n - 1}. Raise n_nodes or mend the edge."
+                f"an edge names node {largest} of a graph of {n} nodes, 0 to {n - 1}. Raise n_nodes or fix the edge."
             )
         refuse_bad(w, lambda e: f"the weight of edge {e} ({i[e]} to {j[e]})")
         graph = cls.__new__(cls)
@@ -117,7 +117,7 @@ class Graph:
 
         Neighbours are exact, unless that would take long (more than 50,000 points in many dimensions): then they are
         found approximately (`pip install 'fewlabels[large]'`), and `graph.recall` tells what share of them was found.
-        `method` says "exact" or "approximate" whatever the size.
+        `method` forces "exact" or "approximate" at any size.
 
         >>> Graph.from_features([[0.0], [1.0], [3.0], [3.0]], n_neighbors=1, weight="binary").n_edges
         2
@@ -136,7 +136,7 @@ class Graph:
 
     @classmethod
     def from_igraph(cls, g: Any, weight: str | None = WEIGHT, name: str | None = "name") -> Graph:
-        """An igraph graph; where its vertices have the attribute `name`, they are called so.
+        """An igraph graph; vertices are named by their attribute `name`, if they have it.
 
         An edge without the attribute `weight` weighs 1; parallel edges are summed.
         """
@@ -144,10 +144,10 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, weight: str | None = None) -> Graph:
-        """The graph of a PyTorch Geometric `Data` object: its `edge_index`, folded as `from_edges` does.
+        """The graph of a PyTorch Geometric `Data` object: its `edge_index`, folded as in `from_edges`.
 
-        Weights are the attribute named; without a name `edge_weight`, or `edge_attr` where that is one number an edge
-        (more of them are features of the edge, not its weight), or else 1.
+        Weights are the attribute that `weight` names; by default `edge_weight`, else `edge_attr` if it has one number
+        per edge (more of them are features of the edge, not its weight), else 1.
         """
         return cls.from_edge_list(edges_of_pyg(data, weight))
 
@@ -161,10 +161,10 @@ class Graph:
         *,
         nodes: Iterable[Hashable] | None = None,
     ) -> Graph:
-        """A frame with a row for every edge; without a column called weight each weighs 1.
+        """A frame with a row for every edge; without a column `weight` each edge weighs 1.
 
-        Nodes are called as in the frame, and come in the order of the sources, then of the targets; `nodes` lists all
-        of them in another order, those without an edge as well. Rows are folded as `from_edges` does.
+        Nodes keep their names, in the order of the sources, then of the targets; `nodes` lists all of them in another
+        order, including those without an edge. Rows are folded as in `from_edges`.
         """
         return cls.from_edge_list(edges_of_pandas(frame, source, target, weight, nodes))
 
@@ -172,7 +172,7 @@ class Graph:
     def from_graphml(
         cls, path: str | os.PathLike[str], weight: str | None = WEIGHT, *, name: str | None = None
     ) -> Graph:
-        """The graph in a GraphML file, read without networkx; nodes are called by their id, or by an attribute.
+        """The graph in a GraphML file, read without networkx; nodes are named by their id, or by an attribute.
 
         An edge without the attribute `weight` weighs 1. Parallel edges are summed; in a directed graph both directions
         of an edge are one, as in `from_edges`.
@@ -184,7 +184,7 @@ class Graph:
 
     @classmethod
     def from_npz(cls, path: str | os.PathLike[str]) -> Graph:
-        """The graph whose weights are the matrix in an .npz file of SciPy's, with names where `to_npz` put them."""
+        """The graph whose weights are the matrix in a SciPy .npz file, with names if `to_npz` stored them."""
         weights, names = read_matrix(Path(path))
         try:
             return cls(weights, names=names)
@@ -193,9 +193,9 @@ class Graph:
 
     @classmethod
     def from_edge_list(cls, edges: EdgeList) -> Graph:
-        """A graph from edges that were read from somewhere, folded as `from_edges` does."""
+        """A graph from an edge list, folded as in `from_edges`."""
         if edges.n_nodes == 0:
-            raise GraphError("the graph has no nodes: give one with at least one.")
+            raise GraphError("the graph has no nodes: give at least one.")
         return cls.from_edges(edges.source, edges.target, edges.weight, edges.n_nodes, names=edges.names)
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
@@ -231,7 +231,7 @@ class Graph:
         return csgraph.connected_components(self.weights, directed=False)[1].astype(np.int64)
 
     def position(self, node: Hashable) -> int:
-        """The number, 0 to n - 1, of a node given by name (a number where no name is one also counts)."""
+        """The number, 0 to n - 1, of a node given by name (or by number, if no name is a number)."""
         if self._position is not None:
             try:
                 return self._position[node]

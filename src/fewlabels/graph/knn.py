@@ -22,7 +22,7 @@ def knn_weights(X: Any, n_neighbors: int, weight: str, metric: str, method: str 
 
 
 def nearest_points(X: Any, n_neighbors: int, metric: str, method: str = "auto") -> Neighbors:
-    """The nearest neighbours of each point, what is no points or no metric being refused."""
+    """The nearest neighbours of each point; bad points and unknown metrics are refused."""
     if metric not in METRICS:
         raise GraphError(f"metric is {metric!r}: choose one of {', '.join(METRICS)}.")
     X = _as_points(X)
@@ -49,8 +49,8 @@ def ties(found: Neighbors, weight: str) -> sparse.csr_array:
 def strengths(distance: NDArray[np.float64], weight: str) -> NDArray[np.float64]:
     """(m, k) how strongly each point is tied to its k neighbours, nearest first, by the distances to them.
 
-    It is exp(-(d / s)^2), s the distance to the point's own k-th neighbour. So every tie lies between exp(-1) and 1,
-    and duplicate points (s = 0, d = 0) are tied with weight 1.
+    It is exp(-(d / s)^2), s being the distance to the point's own k-th neighbour. So every tie lies between exp(-1) and
+    1, and duplicate points (s = 0, d = 0) are tied with weight 1.
     """
     if weight not in WEIGHTS:
         raise GraphError(f"weight is {weight!r}: choose one of {', '.join(WEIGHTS)}.")
@@ -77,7 +77,7 @@ def _as_points(X: Any) -> Any:
             X = values = np.asarray(X, dtype=float)
         except (TypeError, ValueError) as error:
             raise GraphError(
-                f"the features are not an array of numbers ({error}): give one row of numbers a point."
+                f"the features are not an array of numbers ({error}): give one row of numbers per point."
             ) from None
     if X.ndim != 2 or X.shape[0] < 2 or X.shape[1] == 0:
         raise GraphError(f"the features have shape {X.shape}: give at least two rows (points) of at least one column.")

@@ -18,7 +18,7 @@ METHODS = ("auto", "exact", "approximate")
 MANY = 50_000  # points; up to here exact search is a matter of seconds
 TREE = 5  # dimensions up to which a k-d tree is faster than anything else, at any number of points (docs/scale.md)
 PAIRS = 1e12  # n^2 (d + 64) at which comparing all pairs takes as long as compiling and running pynndescent
-BREADTHS = (20, 60)  # neighbours kept of a point while searching, at first, and where that finds too few of the true
+BREADTHS = (20, 60)  # neighbours kept per point while searching: at first, and if that finds too few of the true ones
 ENOUGH = 0.95  # recall that needs no second search
 SAMPLE = 500  # points on which recall is measured
 LOW = 0.9  # recall that deserves a warning
@@ -93,14 +93,14 @@ def _approximate(X: Any, k: int) -> Neighbors:
     except ImportError:
         raise GraphError(
             f"the neighbours of {n:,} points in {d} dimensions are found approximately, and pynndescent is not "
-            f"installed: pip install 'fewlabels[large]', or give method=\"exact\" and {_about(_all_pairs(n, d))}."
+            f"installed: pip install 'fewlabels[large]', or give method=\"exact\" ({_about(_all_pairs(n, d))})."
         ) from None
     started = time.perf_counter()
     if n > MANY:
-        say(f"finding about the {k} nearest of {n:,} points in {d} dimensions; half a minute goes into compiling")
+        say(f"finding roughly the {k} nearest of {n:,} points in {d} dimensions; half a minute goes into compiling")
     for breadth in BREADTHS:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # points it found too few neighbours for are mended below
+            warnings.simplefilter("ignore")  # points with too few neighbours are fixed below
             search = NNDescent(_single(X), n_neighbors=min(max(breadth, k + 1), n), random_state=SEED)
             candidates = search.neighbor_graph[0]
         index, distance = _nearest_candidates(X, candidates, k)
@@ -122,12 +122,12 @@ def _approximate(X: Any, k: int) -> Neighbors:
 
 
 def _all_pairs(n: int, d: int) -> float:
-    """Seconds of one core that comparing all pairs takes, as measured on a machine of 2025."""
+    """Seconds that one core takes to compare all pairs, as measured on a machine of 2025."""
     return n * n * (d + 64) * 4.5e-11
 
 
 def _about(seconds: float) -> str:
-    return f"about {seconds / 60:.0f} minutes of one core" if seconds >= 90 else f"about {seconds:.0f} s of one core"
+    return f"about {seconds / 60:.0f} minutes on one core" if seconds >= 90 else f"about {seconds:.0f} s on one core"
 
 
 def _nearest_candidates(X: Any, candidates: NDArray[Any], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -154,7 +154,7 @@ def _distances(X: Any, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np
 
 
 def _single(X: Any) -> Any:
-    """X in float32, moved and scaled so that nothing is lost that tells points apart."""
+    """X in float32, centred and scaled so that nothing that tells points apart is lost."""
     if sparse.issparse(X):
         return sparse.csr_matrix(X / (abs(X).max() or 1.0), dtype=np.float32)
     X = X - X.mean(axis=0)
@@ -176,6 +176,6 @@ def _nearest_of(rows: NDArray[np.int64], finder: Any, X: Any, k: int) -> tuple[N
     """(r, k) the exact neighbours of some points, themselves left out, and the distances to them."""
     distance, index = finder.kneighbors(X[rows], min(k + 1, X.shape[0]))
     itself = index == rows[:, None]
-    itself[~itself.any(axis=1), -1] = True  # hidden behind its duplicates: the last goes in its place
+    itself[~itself.any(axis=1), -1] = True  # hidden behind its duplicates: the last is dropped instead
     shape = (len(rows), k)
     return index[~itself].reshape(shape), distance[~itself].reshape(shape)

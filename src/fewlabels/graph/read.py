@@ -1,4 +1,4 @@
-"""The graph in a file, told by its ending: a table of edges, a matrix (.npz), or GraphML."""
+"""A graph read from a file; the extension tells the format: a table of edges, a matrix (.npz), or GraphML."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ WHOLE = {".npz": Graph.from_npz, ".graphml": Graph.from_graphml}  # files that h
 
 
 def read_edges(path: str | os.PathLike[str]) -> Graph:
-    """A graph from a table of edges: columns source, target and perhaps weight; nodes keep their names, as text.
+    """A graph from a table of edges: columns source, target and, optionally, weight; nodes keep their names, as text.
 
-    An .npz file of SciPy's holds the whole matrix instead, nodes by number; a .graphml file holds nodes and edges.
+    A SciPy .npz file holds the whole matrix instead, and names if `to_npz` wrote it; .graphml holds nodes and edges.
     """
     path = Path(path)
     ending = path.suffix.lower()

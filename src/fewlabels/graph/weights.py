@@ -1,4 +1,4 @@
-"""Weights of a graph: made of edges or a matrix, refused where they make no graph, symmetric and read-only after.
+"""Weights of a graph: made of edges or a matrix, refused if they do not make a graph, then symmetric and read-only.
 
 Each step is one pass of SciPy over sorted rows, with at most two more matrices of the graph's size beside the result: a
 graph of ten million edges goes through in seconds.
@@ -29,10 +29,10 @@ def weights_of_matrix(weights: Any) -> sparse.csr_array:
     else:
         array = real_numbers("the weights", weights)
         if array.ndim != 2:
-            raise GraphError(f"the weights have shape {array.shape}: give a square matrix, one row and column a node.")
+            raise GraphError(f"the weights have shape {array.shape}: give a square matrix, a row and column per node.")
         entries = sparse.coo_array(array)
     if len(entries.shape) != 2 or entries.shape[0] != entries.shape[1]:
-        raise GraphError(f"the weights have shape {entries.shape}: give a square matrix, one row and column a node.")
+        raise GraphError(f"the weights have shape {entries.shape}: give a square matrix, a row and column per node.")
     _refuse_empty(entries.shape[0])
 
     def where(e: int) -> str:
@@ -47,12 +47,12 @@ def weights_of_matrix(weights: Any) -> sparse.csr_array:
 
 
 def weights_of_edges(i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.float64], n: int) -> sparse.csr_array:
-    """Each direction of an edge summed, two directions listed found to agree and taken once, as checked weights."""
+    """Checked weights: repeats of a direction are summed; both directions, if listed, must agree and count once."""
     _refuse_empty(n)
     rising = i <= j
     up = _summed(i[rising], j[rising], w[rising], n)
     falling = ~rising
-    down = _summed(j[falling], i[falling], w[falling], n)  # turned round: both lie above the diagonal
+    down = _summed(j[falling], i[falling], w[falling], n)  # transposed: both lie above the diagonal
     both = _pattern(up).multiply(_pattern(down))
     if both.nnz:
         up_again, down_again = up.multiply(both), down.multiply(both)
@@ -87,7 +87,7 @@ def refuse_bad(w: NDArray[np.float64], where: Callable[[int], str]) -> None:
 
 
 def real_numbers(what: str, values: Any) -> NDArray[np.float64]:
-    """The values as an array of float64, the same one where they are."""
+    """The values as an array of float64; the same array if it already is one."""
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf" and array.size:
@@ -115,12 +115,12 @@ def _refuse_bad_sums(W: sparse.csr_array) -> None:
 def _summed(i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.float64], n: int) -> sparse.csr_array:
     """One entry for each pair listed, zeros kept."""
     W = sparse.csr_array((w, (i, j)), shape=(n, n))
-    W.sum_duplicates()  # SciPy 1.13 leaves what is listed twice as it is
+    W.sum_duplicates()  # SciPy 1.13 keeps duplicates
     return W
 
 
 def _pattern(W: sparse.csr_array) -> sparse.csr_array:
-    """1 wherever W stores an entry, be it a zero."""
+    """1 wherever W stores an entry, even a zero."""
     return sparse.csr_array((np.ones(W.nnz), W.indices, W.indptr), shape=W.shape)
 
 
@@ -129,7 +129,7 @@ def _without_loops(W: sparse.csr_array) -> sparse.csr_array:
     loops = np.flatnonzero(W.diagonal())
     if len(loops):
         warnings.warn(
-            f"dropped {len(loops)} self-loop(s), the first at node {loops[0]}: they tie a node to itself only.",
+            f"dropped {len(loops)} self-loop(s), the first at node {loops[0]}: they only tie a node to itself.",
             stacklevel=4,
         )
         W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
@@ -138,7 +138,7 @@ def _without_loops(W: sparse.csr_array) -> sparse.csr_array:
 
 
 def _same_both_ways(W: sparse.csr_array) -> sparse.csr_array:
-    """W where it is symmetric, made so where it is but for rounding, refused where it is not."""
+    """W if it is symmetric, made so if only rounding is in the way, refused otherwise."""
     turned = sparse.csr_array(W.T)
     turned.sort_indices()
     if np.array_equal(W.indptr, turned.indptr) and np.array_equal(W.indices, turned.indices):
@@ -148,7 +148,7 @@ def _same_both_ways(W: sparse.csr_array) -> sparse.csr_array:
             W.data += turned.data
             W.data /= 2
             return W
-    a, b = _first_gap(W, turned)  # type: ignore[misc]  # where entries differ in place or value there is one
+    a, b = _first_gap(W, turned)  # type: ignore[misc]  # entries differ in place or value, so there is one
     raise GraphError(
         f"weights[{a}, {b}] is {W[a, b]:g} and weights[{b}, {a}] is {W[b, a]:g}: the matrix must be symmetric. "
         "Use (W + W.T) / 2 or np.maximum(W, W.T)."
@@ -166,7 +166,7 @@ def _first_gap(A: sparse.csr_array, B: sparse.csr_array) -> tuple[int, int] | No
 
 
 def _frozen(W: sparse.csr_array) -> sparse.csr_array:
-    """The same with sorted indices, of 32 bits where they fit, that nobody can change."""
+    """The same, read-only, with sorted indices of 32 bits where they fit."""
     W = sparse.csr_array(W)
     W.sort_indices()
     if W.nnz < 2**31:

@@ -17,7 +17,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Shown:
-    """What is known of each item, and in words what its ties come from."""
+    """What is known about each item, and in words where its ties come from."""
 
     names: Sequence[str]
     ties: str  # such as "10 nearest by text": with the contents, it determines the graph
@@ -55,8 +55,8 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
 def fingerprint(shown: Shown) -> str:
     """SHA-256 of what the items are; not of known labels and classes, which may grow as people work.
 
-    A graph of nearest neighbours counts by what it is made from: the last bits of its weights depend on the processor
-    and on how many cores are free, and answers must open on another machine.
+    A nearest-neighbour graph counts as what it is made from: the last bits of its weights depend on the processor and
+    on how many cores are free, and answers must open on another machine.
     """
     digest = hashlib.sha256()
     parts = {

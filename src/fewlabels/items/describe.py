@@ -1,4 +1,4 @@
-"""What was understood of the items, in lines for the terminal."""
+"""What was understood about the items, in lines for the terminal."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fewlabels.items import Items
 from fewlabels.machine import memory
 
 NOUNS = {"image": "images", "text": "texts", "row": "rows", "node": "nodes"}
-FEW = 12  # class names that are listed
+FEW = 12  # how many class names are listed
 
 
 def describe(items: Items, free_bytes: int | None = None) -> list[str]:
-    """Items, neighbours, components, labels and the engine, a line each; without `free_bytes` what is free now."""
+    """Items, neighbours, components, labels and the engine, a line each; `free_bytes` defaults to what is free now."""
     free = memory.available() if free_bytes is None else free_bytes
     graph = items.graph
     n = graph.n_nodes
     return [
         f"Items: {n:,} {NOUNS[items.kind]} from {items.title}",
-        f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} for an item on average",
+        f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} per item on average",
         _components(np.bincount(graph.components())),
         _labels(items),
         "Engine: {}, {}".format(*choose_engine(graph, free)),
@@ -30,10 +30,10 @@ def describe(items: Items, free_bytes: int | None = None) -> list[str]:
 
 def _components(size: np.ndarray) -> str:
     if len(size) == 1:
-        return "Components: 1, so that every answer reaches every item"
+        return "Components: 1, so every answer reaches every item"
     alone = int((size == 1).sum())
     tail = f"; {alone:,} {'items stand' if alone > 1 else 'item stands'} alone" if alone else ""
-    return f"Components: {len(size):,}, the largest of {size.max():,} items{tail}; an answer reaches its own only"
+    return f"Components: {len(size):,}, the largest of {size.max():,} items{tail}; an answer reaches only its own"
 
 
 def _labels(items: Items) -> str:

@@ -1,4 +1,4 @@
-"""scikit-learn's 1,797 handwritten digits: the data, and the same as items to label."""
+"""scikit-learn's 1,797 handwritten digits: as data, and as items to label."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fewlabels.items.assemble import Shown, Tell, assemble
 NEIGHBORS = 7
 INK = 16  # the darkest value in the data
 SHARPNESS = 1.5
-SHOWN, THUMBNAIL = 256, 64  # pixels a side
+SHOWN, THUMBNAIL = 256, 64  # pixels per side
 
 
 def load() -> tuple[Graph, Ints, Floats]:

@@ -1,4 +1,4 @@
-"""What an image looks like, in a few hundred numbers, so that images alike lie close together."""
+"""What an image looks like, in a few hundred numbers, so that similar images lie close together."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from fewlabels.arrays import Floats
 if TYPE_CHECKING:
     from PIL import Image
 
-SIDE = 32  # pixels; outlines are looked at in this size
+SIDE = 32  # pixels; outlines are computed at this size
 CELLS = 6  # the colour thumbnail is CELLS x CELLS
 SLOPES = 24  # directions of outlines, wherever they are
-STANDS_OUT = 0.2  # share of the pixels that count as what is shown, beside the background
+STANDS_OUT = 0.2  # share of the pixels that count as the subject, not the background
 
 
 def image_features(image: Image.Image) -> Floats:
-    """(426,) five blocks: outlines in place, outlines anywhere, colours in place, colour of what stands out, and mean.
+    """(426,) five blocks: outlines in place, outlines anywhere, colours in place, colour of what stands out, mean.
 
-    The first four are brought to length 1, or less where the image is nearly plain, so that noise is not blown up.
-    Colours in place are taken beside the image's own median, its background: a red ball is a red ball on any wall.
-    Weights were chosen by what 30 answers label right of digits, coloured shapes and plain textures.
+    The first four are scaled to length 1, or less where the image is nearly plain, so that noise is not amplified.
+    Colours in place are relative to the image's own median, its background: a red ball is a red ball on any wall.
+    Weights were chosen by how well 30 answers predict digits, coloured shapes and plain textures.
     """
     from PIL import Image
     from skimage.feature import hog
@@ -54,12 +54,12 @@ def image_features(image: Image.Image) -> Floats:
 
 
 def _opponents(rgb: Floats) -> Floats:
-    """Lightness, red against green, blue against yellow: (..., 3) of about -0.5 to 0.5 and twice that."""
+    """Lightness, red against green, blue against yellow: (..., 3), from -0.5 to 0.5 and twice -1 to 1."""
     r, g, b = rgb[..., 0], rgb[..., 1], rgb[..., 2]
     return np.stack([(r + g + b) / 3 - 0.5, r - g, b - (r + g) / 2], axis=-1)
 
 
 def _unit(block: Floats, floor: float) -> Floats:
-    """The block at length 1, and at less where it is no longer than the floor."""
+    """The block scaled to about length 1, or to less where it is not much longer than the floor."""
     length = float(np.linalg.norm(block)) + floor
     return block / length if length > 0 else block

@@ -17,8 +17,8 @@ ROUNDS = 300  # and never more rounds than this
 def layout(graph: Graph, seed: int = 0) -> Floats:
     """(n, 2) a place in [0, 1] x [0, 1] for every node; the same graph and seed give the same places.
 
-    Each component starts from the two smoothest vectors over its edges and is drawn apart by a few hundred rounds of
-    springs; then the components are laid side by side, each on a patch as large as its share of the nodes.
+    Each component starts from the two smoothest vectors over its edges and is spread out by up to 300 rounds of
+    springs; then the components are laid side by side, each on a patch proportional to its share of the nodes.
     """
     rng = np.random.default_rng(seed)
     order, first, size = _by_component(graph)
@@ -49,7 +49,7 @@ def _by_component(graph: Graph) -> tuple[Ints, Ints, Ints]:
 def _start(W: sparse.csr_array, rng: np.random.Generator) -> Floats:
     """(n, 2) the two smoothest non-trivial eigenvectors of the normalised Laplacian, with a little noise.
 
-    The noise parts nodes with the same neighbours, which no eigenvector tells apart.
+    The noise separates nodes with the same neighbours, which no eigenvector tells apart.
     """
     n = W.shape[0]
     noise = rng.normal(size=(n, 2))
@@ -58,7 +58,7 @@ def _start(W: sparse.csr_array, rng: np.random.Generator) -> Floats:
     root = np.sqrt(np.asarray(W.sum(axis=1)).ravel())
     A = sparse.csr_array(sparse.diags_array(1 / root) @ W @ sparse.diags_array(1 / root))
     V = _top_vectors(A, root / np.linalg.norm(root), rng) / root[:, None]
-    V *= np.where(V[np.abs(V).argmax(axis=0), range(2)] < 0, -1.0, 1.0)  # an eigenvector's sign is nobody's choice
+    V *= np.where(V[np.abs(V).argmax(axis=0), range(2)] < 0, -1.0, 1.0)  # an eigenvector's sign is arbitrary
     low, high = V.min(axis=0), V.max(axis=0)
     V = (V - low) / np.where(high > low, high - low, 1.0)
     return SPREAD * (V - 0.5) + 0.01 * SPREAD * noise
@@ -76,7 +76,7 @@ def _top_vectors(A: sparse.csr_array, trivial: Floats, rng: np.random.Generator)
         return np.asarray(A @ v - 2 * trivial * (trivial @ v))
 
     operator = LinearOperator((n, n), matvec=without_trivial, dtype=float)
-    rough = 1e-2 if n > 5_000 else 1e-4  # a start needs no digits, and large graphs have many vectors nearly as smooth
+    rough = 1e-2 if n > 5_000 else 1e-4  # a start may be rough, and large graphs have many vectors nearly as smooth
     try:
         values, vectors = eigsh(operator, k=2, which="LA", ncv=24, tol=rough, maxiter=60, v0=rng.normal(size=n))
         return np.asarray(vectors[:, np.argsort(values)[::-1]])
@@ -85,7 +85,7 @@ def _top_vectors(A: sparse.csr_array, trivial: Floats, rng: np.random.Generator)
 
 
 def _smoothed(A: sparse.csr_array, trivial: Floats, rng: np.random.Generator) -> Floats:
-    """(n, 2) noise averaged over neighbours many times: smooth, though no eigenvectors."""
+    """(n, 2) noise averaged over neighbours many times: smooth, though not eigenvectors."""
     V = rng.normal(size=(A.shape[0], 2))
     for _ in range(200):
         V = (V + A @ V) / 2
@@ -109,9 +109,9 @@ def _refine(Y: Floats, W: sparse.csr_array, first: Ints, size: Ints, seed: int) 
 
 
 def _side_by_side(Y: Floats, starts: Ints, sizes: Ints) -> Floats:
-    """Components on square patches of area as their sizes, in rows, largest first, all scaled into the unit square."""
+    """Components on square patches, area equal to size, in rows, largest first, all scaled into the unit square."""
     side = np.sqrt(sizes)
-    patch = side + 0.15 * side[0] ** 0.5  # with a lane around it
+    patch = side + 0.15 * side[0] ** 0.5  # with a gap around it
     widths = np.unique(np.concatenate([np.linspace(patch[0], 3 * np.sqrt((patch**2).sum()), 12), patch[:1]]))
     rows = min((_in_rows(patch, width) for width in widths), key=lambda corner: (corner + patch[:, None]).max())
     placed = np.empty_like(Y)

@@ -15,17 +15,17 @@ def refine(
     Y: Floats,  # (n, 2) moved in place
     source: Ints,  # (e,) each edge once
     target: Ints,
-    pull: Floats,  # (e,) in (0, 1]: how strong a tie is beside the strongest at its ends
-    first: Ints,  # (n,) first node of a node's component, whose nodes follow each other
+    pull: Floats,  # (e,) in (0, 1]: how strong a tie is relative to the strongest at its ends
+    first: Ints,  # (n,) first node of a node's component, whose nodes are consecutive
     size: Ints,  # (n,) number of nodes in it
     rounds: int,
     seed: int,
 ) -> None:
-    """Move points along the gradient of a t-distribution's likelihood, by edges and by drawn pairs of non-neighbours.
+    """Move points along the gradient of a t-distribution's likelihood, by edges and by randomly drawn pairs.
 
-    A tie pulls by d / (1 + d^2), so that long ties give way and islands part, but in the first rounds by d, or a path
-    would tear where it happens to be stretched; a drawn node of the same component pushes by d / ((c + d^2) (1 + d^2)).
-    The step shrinks to nothing over the rounds.
+    A tie pulls by d / (1 + d^2), so that long ties give way and islands separate; but in the first rounds by d, or a
+    path would tear where it happens to be stretched. A drawn node of the same component pushes by
+    d / ((c + d^2) (1 + d^2)). The step shrinks to nothing over the rounds.
     """
     pushes = 5
     state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x2545F4914F6CDD1D)

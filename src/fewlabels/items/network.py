@@ -1,4 +1,4 @@
-"""A graph of the person's own: items are its nodes, and a table may say more about them."""
+"""The person's own graph: items are its nodes, and a table may say more about them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def read_network(
     rows = read_rows(data, name, label)
     if rows.name is None:
         raise FileError(
-            f"{data} has no column that names the nodes ({', '.join(NAMES)}; filled, no name twice): "
+            f"{data} has no column that names the nodes ({', '.join(NAMES)}; no cell empty, no name twice): "
             "say which with --name-column."
         )
     names = rows.names()
     row_of = {node: row for row, node in enumerate(names)}
     if not any(node in row_of for node in nodes):
         raise FileError(
-            f"no node of {edges} stands in the column {rows.name!r} of {data}: the edges name {nodes[0]!r}, the table "
+            f"no node of {edges} is in the column {rows.name!r} of {data}: the edges name {nodes[0]!r}, the table "
             f"{names[0]!r}. Name the column of the nodes with --name-column."
         )
     listed = set(nodes)

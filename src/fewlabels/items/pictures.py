@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
-READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # Pillow's readers that are let loose on the files
+READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the only Pillow readers that may open the files
 MEDIA = {"JPEG": "jpeg", "MPO": "jpeg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp"}  # browsers show these
 THUMBNAIL = 128  # pixels, the longer side
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What is kept of an image that was looked at."""
+    """What is kept of an image once it has been read."""
 
     path: Path
     format: str
@@ -49,7 +49,7 @@ class ImageFiles:
         self._thumbnails = [one.thumbnail for one in seen]
 
     def full(self, item: int) -> tuple[bytes, str]:
-        """The file's own bytes, or a PNG of it where browsers do not show its kind."""
+        """The file's own bytes, or a PNG of it where browsers cannot show its format."""
         path, kind, sha256 = self._files[self._number(item)]
         try:
             content = path.read_bytes()
@@ -64,7 +64,7 @@ class ImageFiles:
         return encoded(upright(Image.open(io.BytesIO(content), formats=READ)), "PNG"), "image/png"
 
     def thumbnail(self, item: int) -> tuple[bytes, str]:
-        """A small JPEG, made when the image was first looked at."""
+        """A small JPEG, made when the image was first read."""
         return self._thumbnails[self._number(item)], "image/jpeg"
 
     def _number(self, item: int) -> int:
@@ -91,7 +91,7 @@ def images_in(folder: Path) -> tuple[list[Path], int]:
 
 
 def look_at(paths: Sequence[Path], *, features: bool, in_table: bool, tell: Callable[[str], None]) -> list[Seen]:
-    """Open every image, once; all that cannot be shown are refused together, in one sentence."""
+    """Open every image once; those that cannot be shown are refused together, in one message."""
 
     def one(path: Path) -> Seen | str:
         return _look(path, features)
@@ -100,18 +100,18 @@ def look_at(paths: Sequence[Path], *, features: bool, in_table: bool, tell: Call
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Pillow warns of (size, odd metadata) is judged in _look
+            warnings.simplefilter("ignore")  # what Pillow warns about (size, odd metadata) is handled in _look
             answers = list(counted(pool.map(one, paths), len(paths), tell))
     finally:
-        pool.shutdown(cancel_futures=True)  # Ctrl-C does not wait for the images that are left
+        pool.shutdown(cancel_futures=True)  # Ctrl-C does not wait for the remaining images
     broken = [(path, answer) for path, answer in zip(paths, answers, strict=True) if isinstance(answer, str)]
     if broken:
         path, reason = broken[0]
         if len(broken) == 1:
-            way_out = "Mend it or remove its row" if in_table else "Mend or remove it"
+            way_out = "Repair it or remove its row" if in_table else "Repair or remove it"
         else:
             way_out = f"{len(broken):,} of {len(paths):,} images cannot be shown: " + (
-                "mend them or remove their rows" if in_table else "mend or remove them"
+                "repair them or remove their rows" if in_table else "repair or remove them"
             )
         raise FileError(f"{path} {reason}. {way_out}, then start again.")
     return [answer for answer in answers if isinstance(answer, Seen)]
@@ -123,14 +123,14 @@ def contents(seen: Sequence[Seen]) -> list[str]:
 
 
 def stacked(seen: Sequence[Seen]) -> Floats:
-    """(n, d) the features of images looked at for them."""
+    """(n, d) the features of images that were read with `features=True`."""
     return np.stack([one.features for one in seen if one.features is not None])
 
 
 def counted(
     results: Iterable[T], total: int, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic
 ) -> Iterator[T]:
-    """The same results, with "600 of 1,200" told every two seconds."""
+    """The same results, reporting "600 of 1,200" every two seconds."""
     told = clock()
     for done, result in enumerate(results, start=1):
         if clock() - told >= 2 and done < total:
@@ -155,7 +155,7 @@ def _look(path: Path, features: bool) -> Seen | str:
             content = file.read()
         image = Image.open(io.BytesIO(content), formats=READ)
         kind = image.format or ""
-        image.draft("RGB", (2 * THUMBNAIL, 2 * THUMBNAIL))  # a large JPEG is decoded at the size that is needed
+        image.draft("RGB", (2 * THUMBNAIL, 2 * THUMBNAIL))  # a large JPEG is decoded at the size needed
         small = upright(image)
         small.thumbnail((THUMBNAIL, THUMBNAIL))
         numbers = image_features(small) if features else None
@@ -174,7 +174,7 @@ def upright(image: Image.Image) -> Image.Image:
     from PIL import Image, ImageOps
 
     turned = ImageOps.exif_transpose(image)
-    if turned.mode[:1] in "IF":  # 16 and 32 bits a pixel: from the darkest to the lightest there is
+    if turned.mode[:1] in "IF":  # 16 and 32 bits per pixel: stretch from its darkest to its lightest
         values = np.asarray(turned, dtype=float)
         low, high = values.min(), values.max()
         turned = Image.fromarray(np.uint8(255 * (values - low) / (high - low if high > low else 1.0)))

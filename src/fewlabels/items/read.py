@@ -38,7 +38,7 @@ def read_items(
     neighbors: int = 10,
     tell: Tell = _say_nothing,
 ) -> Items:
-    """The items of a folder of images, of a table, or of edges; `tell` hears what takes longer than a moment.
+    """The items of a folder of images, of a table, or of edges; `tell` reports what takes longer than a moment.
 
     Columns are given by name. Features are a .npy file with a row for every item, in the order of the table or of the
     sorted images; neighbours come from them, whatever is shown.
@@ -74,7 +74,7 @@ def items_of_rows(
     neighbors: int,
     tell: Tell = _say_nothing,
 ) -> Items:
-    """The items of a table whose columns have their parts already."""
+    """The items of a table whose columns already have their roles."""
     kind = "text" if text is not None else "image" if image is not None else "row"
     graph, shown = _from_rows(rows, text, image, features, neighbors, tell)
     return assemble(rows.path.resolve().name, kind, graph, shown, classes, tell)
@@ -84,9 +84,9 @@ def _from_folder(folder: Path, features: Path | None, neighbors: int, tell: Tell
     paths, others = images_in(folder)
     if len(paths) < 2:
         few = "no images" if not paths else "1 image"
-        raise FileError(f"{folder} holds {few}: give a folder with at least two of {' '.join(SUFFIXES)}.")
+        raise FileError(f"{folder} holds {few}: give a folder with at least two ({' '.join(SUFFIXES)}).")
     if others:
-        tell(f"Left out {others:,} files of {folder} that are not images")
+        tell(f"Left out {others:,} files in {folder} that are not images")
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
     seen = look_at(paths, features=X is None, in_table=False, tell=tell)
@@ -116,7 +116,7 @@ def _from_rows(
         texts = rows.texts(text, may_be_empty=True)
         shown = replace(plain, texts=texts)
         if X is None:
-            tell(f"Finding the {min(neighbors, len(texts) - 1)} nearest of each of {len(texts):,} texts")
+            tell(f"Finding the {min(neighbors, len(texts) - 1)} nearest neighbours of each of {len(texts):,} texts")
             return text_graph(texts, neighbors), shown
         return _tied(X, neighbors, tell), shown
     if image is not None:
@@ -134,24 +134,24 @@ def _from_rows(
 
 
 def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any]) -> None:
-    """Options that do not go together, in one sentence."""
+    """Refuse options that do not go together, in one sentence."""
     columns = {"label": "--label-column", "name": "--name-column"}
     options = [columns.get(option, f"--{option}") for option, value in given.items() if value is not None]
     if data is None and given["edges"] is None:
         raise SettingError("there is nothing to label: give a folder of images, a table, or --edges.")
     if "--text" in options and "--image" in options:
         raise SettingError(
-            "--text and --image both: an item shows one of them, and the other columns beneath it. Leave one out."
+            "--text and --image given together: an item shows one, and the other columns beneath it. Leave one out."
         )
     if "--edges" in options:
         wrong: list[str] = [option for option in ("--text", "--image", "--features") if option in options]
         if wrong:
             raise SettingError(
-                f"--edges and {wrong[0]} both: the edges say which items are neighbours, and a table's columns are "
-                f"shown as they are. Leave {wrong[0]} out."
+                f"--edges and {wrong[0]} given together: the edges say which items are neighbours, and a table's "
+                f"columns are shown as they are. Leave {wrong[0]} out."
             )
         if data is None and (wrong := [option for option in ("--label-column", "--name-column") if option in options]):
-            raise SettingError(f"{wrong[0]} names a column of a table of nodes: give that table beside --edges.")
+            raise SettingError(f"{wrong[0]} names a column of a table of nodes: give that table as well as --edges.")
     if folder and (wrong := [option for option in options if option != "--features"]):
         raise SettingError(f"{data} is a folder of images, which has no use for {wrong[0]}: leave it out.")
 

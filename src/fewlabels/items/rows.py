@@ -13,14 +13,14 @@ from fewlabels.files.table import column_text, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMES = ("id", "name", "node", "file")  # columns that may name the items, the first that can
+NAMES = ("id", "name", "node", "file")  # columns that may name the items: the first suitable one does
 LABEL = "label"
-UNNAMED = "Unnamed: "  # pandas' word for a column without a header: row numbers, which are neither shown nor features
+UNNAMED = "Unnamed: "  # pandas' name for a column without a header: row numbers, which are neither shown nor features
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table with the parts played by its columns."""
+    """A table and the roles of its columns."""
 
     path: Path
     table: pd.DataFrame
@@ -35,7 +35,7 @@ class Rows:
         return column_text(self.path, self.table, column, may_be_empty=may_be_empty)
 
     def names(self) -> list[str]:
-        """(n,) each once: by their column, or "row 1", "row 2" and so on."""
+        """(n,) all distinct: from their column, or "row 1", "row 2" and so on."""
         if self.name is None:
             return [f"row {number}" for number in range(1, len(self) + 1)]
         names = self.texts(self.name, may_be_empty=False)
@@ -43,8 +43,8 @@ class Rows:
         for row, name in enumerate(names, start=1):
             if first.setdefault(name, row) != row:
                 raise FileError(
-                    f"{self.path}, row {row}: the {self.name!r} {name!r} stands in row {first[name]} already. "
-                    "Give every row a name of its own, or another column with --name-column."
+                    f"{self.path}, row {row}: the {self.name!r} {name!r} is already in row {first[name]}. "
+                    "Give every row a name of its own, or choose another column with --name-column."
                 )
         return names
 
@@ -66,10 +66,10 @@ class Rows:
 
 
 def read_rows(path: Path, name: str | None, label: str | None, also: Sequence[str] = ()) -> Rows:
-    """The table; it must have the columns named, `also` being what else is asked of it.
+    """The table; it must have the columns named, those in `also` included.
 
-    Without a name, the first of id, name, node, file (and then of `also`) that is filled and has no value twice names
-    the rows. Without a label, the column "label" if there is one.
+    Without `name`, the first of id, name, node, file (and then of `also`) without empty or repeated values names the
+    rows. Without `label`, labels come from the column "label" if there is one.
     """
     table = read_table(path, [column for column in (name, label, *also) if column is not None])
     table.columns = table.columns.map(str)

@@ -12,14 +12,14 @@ from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among, knn_weights
 
-ALONE = 0.1  # words do not fit a table where a larger share of the texts has none in common with any other
+ALONE = 0.1  # where a larger share of the texts shares no word with any other, words do not suit the table
 
 
 def text_graph(texts: Sequence[str], neighbors: int) -> Graph:
     """Each text tied to its nearest by the cosine of TF-IDF; a text that shares nothing with any other stands alone.
 
-    Words and pairs of words count, those in two texts or more. Where they leave many texts without a tie (a language
-    without spaces, product codes), pieces of two to four letters count instead.
+    Words and pairs of words count if they occur in two texts or more. Where they leave many texts without a tie (a
+    language without spaces, product codes), pieces of two to four letters count instead.
     """
     filled = np.flatnonzero([bool(text.strip()) for text in texts])
     if len(filled) < 2:
@@ -35,7 +35,7 @@ def text_graph(texts: Sequence[str], neighbors: int) -> Graph:
             f"no two of the {len(texts)} texts share a word or a piece of one, so none has a neighbour. "
             "Name another column, or give --features."
         )
-    tied = np.flatnonzero(~_empty(X))  # at least two: what is counted stands in two texts or more
+    tied = np.flatnonzero(~_empty(X))  # at least two: what is counted occurs in two texts or more
     ties = knn_weights(X[tied], min(neighbors, len(tied) - 1), "gaussian", "cosine")
     return Graph(among(filled[tied], ties, len(texts)))
 

@@ -6,7 +6,7 @@ pseudo-inverse of the component's Laplacian (docs/maths.md, "Components without 
 
 Two more arguments of the look-ahead only save time; `reference` does without them. `piece` (u,) numbers, from 0, the
 pieces into which the labelled nodes cut the graph: G is zero between them. `skipped` (u,) marks the nodes that will not
-be asked: there, and where a cost is clearly not the lowest, it may be off by what float32 loses.
+be asked: their costs, and others that are clearly not the lowest, may carry float32's rounding error.
 
 `sparse_reference` specifies the look-ahead of the engine that never forms G. Exact inference stands apart, in `exact`.
 """
@@ -16,4 +16,4 @@ import tempfile
 from pathlib import Path
 
 if not any(os.access(place, os.W_OK) for place in (Path(__file__).parent, Path.home())):
-    os.environ.setdefault("NUMBA_CACHE_DIR", tempfile.gettempdir())  # or Numba refuses to compile for want of a place
+    os.environ.setdefault("NUMBA_CACHE_DIR", tempfile.gettempdir())  # else Numba finds no place to cache, and refuses

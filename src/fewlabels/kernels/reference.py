@@ -31,7 +31,7 @@ def respond(G: Floats, island: Ints, q: int) -> tuple[Floats, Floats]:
 def two_step_marginals(h: Floats, variance: Floats) -> Floats:
     """Chance of each class at each node, summing out the others in two steps (decision value f_k), normalised."""
     f = 2 * h / variance[:, None]  # (u, C)
-    log_p = -np.logaddexp(0, -f)  # log sigmoid: keeps the ratios when every class is unlikely
+    log_p = -np.logaddexp(0, -f)  # log sigmoid: keeps the ratios even when every class is unlikely
     p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)
 
@@ -109,7 +109,7 @@ def first_by_rank(rank: Ints, finite: Floats) -> Floats:
 
 
 def answer(c: int, C: int) -> Floats:
-    """(C,) what hearing class c says to each one-vs-rest column: +1 to its own, -1 to the others."""
+    """(C,) what an answer c says to each one-vs-rest column: +1 to its own, -1 to the others."""
     return np.where(np.arange(C) == c, 1.0, -1.0)
 
 
@@ -133,7 +133,7 @@ def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
 
 
 def shift(G: Floats, h: Floats, q: int, v: float, h_q: Floats) -> None:
-    """What is said of node q itself changes: its variance becomes v, its propagated label h_q (C,); the others follow.
+    """The answers at node q change: its variance becomes v, its h becomes h_q (C,); the other nodes follow.
 
     Both move by the share r of what happens at q, in place. With v = 0 this is `downdate`.
     """
@@ -144,7 +144,7 @@ def shift(G: Floats, h: Floats, q: int, v: float, h_q: Floats) -> None:
 
 
 def ground(G: Floats, h: Floats, island: Ints, q: int, v: float, h_q: Floats) -> None:
-    """The first answer in a component without a label, at q: its variance is v from now on, and h_q (C,) is everyone's.
+    """The first answer in a component without a label, at q: its variance becomes v, and h_q (C,) every node's h.
 
     In place, as `shift`. With v = 0 this is `downdate`.
     """
@@ -159,7 +159,7 @@ def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int)
     """The node in the last row, known to be of class c until now, is unknown again: the inverse of `downdate`.
 
     reach (u,) is the chance that a walk from each other node meets it before any label, s its pull towards the labels
-    that remain, h_new (C,) its own propagated label. Only sums of positive numbers: nothing cancels.
+    that remain, h_new (C,) its own h. Only sums of positive numbers: nothing cancels.
     """
     u = len(reach)
     h[:u] += np.outer(reach, h_new - answer(c, h.shape[1]))

@@ -1,4 +1,4 @@
-"""The look-ahead on columns of G, in plain NumPy: one pair at a time, in the words of `reference`.
+"""The look-ahead on columns of G, in plain NumPy: one pair at a time, in the terms of `reference`.
 
 The specification of `cpu.sparse_lookahead` and `cpu.neighbour_gains`.
 """

@@ -1,8 +1,8 @@
-"""The ML backend that Label Studio speaks to: it sends annotations, and takes predictions and the order of its tasks.
+"""The ML backend that Label Studio talks to: it sends annotations, and gets predictions and the order of its tasks.
 
 Label Studio asks for tasks with the lowest score first; a task's score here is its place in the queue of our questions.
-It keeps every prediction it was sent, and sorts by those whose version is the title of the model: so they all bear one
-version, and later ones score below all earlier ones. The version that the backend tells of itself does change, or
+It keeps every prediction it was sent, and sorts by those whose version is the title of the model: so they all have one
+version, and later ones score below all earlier ones. The version that the backend reports for itself does change, or
 nothing would be asked again.
 """
 
@@ -107,7 +107,7 @@ def make_backend(
     choices: str | None = None,
     rules: Rules | None = None,
 ) -> ASGIApp:
-    """The backend of a session. The control is that of Label Studio's config, as soon as one was sent.
+    """The backend of a session. The control is that of Label Studio's config, once one has been sent.
 
     `choices` names the <Choices> tag that counts where a config has several.
     """
@@ -146,7 +146,7 @@ class _Conversation:
         self._inbox.take(item, annotation_of(raw, f"task {task}", self._control.from_name))
 
     def take_tasks(self, tasks: list[SentTask]) -> list[int | None]:
-        """Learn what the tasks' own annotations say; the item of each, None where it is not known."""
+        """Learn what the tasks' own annotations say; returns the item of each, None where it is not known."""
         items = [self._inbox.item(task.id, task.data) for task in tasks]
         for item, task in zip(items, tasks, strict=True):
             for raw in task.annotations or [] if item is not None else []:
@@ -154,9 +154,9 @@ class _Conversation:
         return items
 
     def predictions(self, tasks: list[SentTask]) -> tuple[list[dict[str, Any]], str]:
-        """A prediction for each task, and the version they are of."""
+        """A prediction for each task, and their version."""
         items = self.take_tasks(tasks)
-        said = self._session.snapshot()  # at least: what is said meanwhile belongs to the next version
+        said = self._session.snapshot()  # the least they know: what is said meanwhile belongs to the next version
         of, turn = version(said), said.last_event
         self._session.settle()
         score, shot = scores(self._session), self._session.snapshot()
@@ -168,7 +168,7 @@ class _Conversation:
         return found, of
 
     def hear(self, event: Webhook) -> bool:
-        """Learn from an event; whether it was one that teaches."""
+        """Learn from an event; returns whether there was anything to learn."""
         self.take_config(event.project.label_config if event.project else None)
         given = [event.annotation] if event.annotation is not None else event.annotations or []
         if event.action in TAKEN_BACK:
@@ -185,12 +185,12 @@ class _Conversation:
 
     @property
     def version(self) -> str:
-        """Told at once, before the learner has thought: Label Studio waits a second or three for most replies."""
+        """Known at once, before the learner has finished: Label Studio waits one to three seconds for most replies."""
         return version(self._session.snapshot())
 
 
 def below_earlier(score: float, turn: int) -> float:
-    """A score from 0 to 1 in its order between 1 / (turn + 2) and 1 / (turn + 1): below those of all turns before."""
+    """A score from 0 to 1 moved, in order, between 1 / (turn + 2) and 1 / (turn + 1): below those of earlier turns."""
     low, high = 1 / (turn + 2), 1 / (turn + 1)
     return low + 0.9 * score * (high - low)
 
@@ -209,7 +209,7 @@ def _speaking(api: FastAPI, talk: _Conversation) -> None:
     @api.get("/")
     @api.get("/health")
     def health() -> dict[str, str]:
-        """Whether the backend is there."""
+        """Whether the backend is up."""
         return {"status": "UP", "model_class": "fewlabels"}
 
     @api.post("/setup")
@@ -241,7 +241,7 @@ def _speaking(api: FastAPI, talk: _Conversation) -> None:
 
     @api.get("/versions")
     def versions() -> dict[str, list[str]]:
-        """The versions that predictions can be had of: the present one."""
+        """The versions that predictions are available for: the present one."""
         return {"versions": [talk.version]}
 
     @api.get("/metrics")

@@ -15,12 +15,12 @@ SHOWN_BY = {"text": "Text", "image": "Image"}
 
 
 class TaskError(FewlabelsError):
-    """Something that Label Studio sent or saved and that cannot be understood."""
+    """Something that Label Studio sent or saved and we cannot understand."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """`from_name` is the <Choices> tag, `to_name` the object it is about, `key` where that stands in a task's data."""
+    """`from_name` is the <Choices> tag, `to_name` the object it is about, `key` where that is in a task's data."""
 
     from_name: str = "label"
     to_name: str = "text"
@@ -29,7 +29,7 @@ class Control:
     classes: Sequence[str] = ()
 
     def result(self, label: str) -> dict[str, object]:
-        """This choice, as it stands in an annotation or a prediction."""
+        """This choice, as it appears in an annotation or a prediction."""
         return {
             "from_name": self.from_name,
             "to_name": self.to_name,
@@ -118,6 +118,6 @@ class _Config:
         name = choices or next(iter(self._choices))
         found = self._choices[name]
         if found.several:
-            raise TaskError(f"<Choices name={name!r}> takes several: make it single, a task has one class here.")
+            raise TaskError(f"<Choices name={name!r}> takes several choices: make it single, as a task has one class.")
         key, kind = self._objects.get(found.to_name, (None, None))
         return Control(name, found.to_name, key, kind, tuple(found.classes))

@@ -19,7 +19,7 @@ def export_tasks(session: Session, control: Control | None = None, tasks: Sequen
     """Every item as a task: the data it came with, what people said, and a prediction where nobody has.
 
     A skip is a cancelled annotation, a decision between people a ground truth. People who came with the tasks are named
-    as there; Label Studio refuses others, so that their annotations belong to whoever imports them.
+    as they were there; Label Studio refuses others, so their annotations belong to whoever imports them.
     """
     session.settle()
     control = control or control_for(session.items, session.classes)
@@ -37,10 +37,10 @@ def export_tasks(session: Session, control: Control | None = None, tasks: Sequen
 
 
 def prediction(shot: Snapshot, control: Control, item: int, score: float, of: str | None = None) -> Json:
-    """What is predicted of an item, without a result where no label reaches it.
+    """What is predicted for an item, without a result where no label reaches it.
 
     `score` is the item's place in the queue, 0 for the next question: Label Studio shows the lowest first. The chance
-    of the class stands with the result. `of` is the version it counts as.
+    of the class is in the result. `of` is the version it counts as.
     """
     predicted = shot.prediction(item)
     result = []
@@ -51,7 +51,7 @@ def prediction(shot: Snapshot, control: Control, item: int, score: float, of: st
 
 
 def version(shot: Snapshot) -> str:
-    """Another one after every answer: predictions of an earlier one are out of date."""
+    """A new one after every answer: predictions of an earlier one are out of date."""
     return f"fewlabels-{shot.last_event}"
 
 
@@ -65,13 +65,13 @@ def scores(session: Session) -> list[float]:
 
 
 def control_for(items: Items, classes: Sequence[str]) -> Control:
-    """What is asked of items that did not come from Label Studio."""
+    """The question about items that did not come from Label Studio."""
     kind = "image" if items.kind == "image" else "text"
     return Control("label", kind, kind, kind, tuple(classes))
 
 
 def _task(items: Items, k: int, control: Control) -> Task:
-    """An item that came from elsewhere as a task: its text or the name of its image, and what stands beneath."""
+    """An item that came from elsewhere as a task: its text or the name of its image, and what is shown beneath."""
     shown = items.texts[k] if items.texts is not None else items.names[k]
     attributes: Mapping[str, str] = items.attributes[k] if items.attributes is not None else {}
     return Task({**attributes, "name": items.names[k], control.key or "text": shown})

@@ -27,7 +27,7 @@ class Inbox:
         self._tasks = tasks
         self._lock = threading.Lock()  # one annotation after another: what was said before decides what is to be done
         self._item_of_id = {str(task.id): k for k, task in enumerate(tasks) if task.id is not None}
-        self._item_of_data = {_same(task.data): k for k, task in reversed(list(enumerate(tasks)))}  # the first of twins
+        self._item_of_data = {_same(task.data): k for k, task in reversed(list(enumerate(tasks)))}  # first of equals
         self._given: dict[str, tuple[str, int]] = {}  # annotation -> who gave it, and to which item
         for k, task in enumerate(tasks):
             self._given |= {said.id: (said.who, k) for said in task.annotations if said.id is not None}
@@ -47,7 +47,7 @@ class Inbox:
                     skips.append((k, said))
         with self._lock:
             for who, given in answers.items():
-                last = iter(dict(given).items())  # of several annotations of one person the last
+                last = iter(dict(given).items())  # the last of several annotations by one person
                 while chunk := list(islice(last, MOST_AT_ONCE)):
                     self._accept(who, chunk)
             for k, said in skips:
@@ -65,7 +65,7 @@ class Inbox:
                 self._take_back(*self._given.pop(annotation))
 
     def know(self, classes: Iterable[str]) -> None:
-        """Classes of a labeling config."""
+        """Add the classes of a labeling config."""
         with self._lock:
             for label in classes:
                 self._know(NOBODY, label)
@@ -111,7 +111,7 @@ class Inbox:
             self.session.skip(said.who, item, key)
 
     def _take_back(self, who: str, item: int) -> None:
-        """Nothing this person said of the item stands; an answer taken back uncovers the one it had changed."""
+        """Take back all this person said about the item; an answer taken back uncovers the one it replaced."""
         while (said := self.session.snapshot().history.get(item)) is not None:
             event = said.votes.get(who) or said.skip
             if event is None or event.who != who:
@@ -133,11 +133,11 @@ def _same(data: Mapping[str, Any]) -> str:
     try:
         return json.dumps(data, sort_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
-        raise TaskError(f"a task's data cannot be compared ({error}). Mend them.") from None
+        raise TaskError(f"a task's data cannot be compared ({error}). Correct them.") from None
 
 
 def annotators(tasks: Iterable[Task]) -> dict[str, Any]:
-    """{who: how Label Studio wants them named on import}, of all who annotated: an e-mail address, or else a number."""
+    """{who: how Label Studio wants them named on import} for all who annotated: an e-mail address, or else a number."""
     found = {}
     for said in (said for task in tasks for said in task.annotations):
         by = said.completed_by

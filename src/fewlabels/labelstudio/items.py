@@ -1,4 +1,4 @@
-"""Tasks as items: what a task shows is shown, what else it holds stands beneath it."""
+"""Tasks as items: what a task shows is shown, and what else it holds appears beneath it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fewlabels.labelstudio.tasks import Task, TaskFile
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME = "Label Studio's task"  # the column that names the items; no key of their data
+NAME = "Label Studio's task"  # the column that names the items; not a key of their data
 LOCAL_FILES = "/data/local-files/"  # where Label Studio serves files of its own machine, as ?d=path
 
 
@@ -39,7 +39,7 @@ def read_task_items(
     answers of those who gave them. Classes are those given, then the control's, then others that were chosen, sorted.
     """
     if text is not None and image is not None:
-        raise SettingError("--text and --image both: a task shows one of them here. Leave one out.")
+        raise SettingError("--text and --image given together: a task shows one of them here. Leave one out.")
     keys = list(dict.fromkeys(key for task in found.tasks for key in task.data))
     if text is None and image is None:
         text, image = _shown(found, keys, needed=features is None)
@@ -75,7 +75,7 @@ def _shown(found: TaskFile, keys: Sequence[str], *, needed: bool) -> tuple[str |
 
 
 def _table(tasks: Sequence[Task], keys: Sequence[str]) -> pd.DataFrame:
-    """One row a task, every cell as text."""
+    """One row per task, every cell as text."""
     import pandas as pd
 
     names = [f"row {k}" if task.id is None else f"task {task.id}" for k, task in enumerate(tasks, start=1)]
@@ -84,7 +84,7 @@ def _table(tasks: Sequence[Task], keys: Sequence[str]) -> pd.DataFrame:
 
 
 def _file(path: Path, cell: str) -> str:
-    """The file an image's address stands for, from the folder of the tasks."""
+    """The file an image's address stands for, relative to the folder of the tasks."""
     if cell.startswith(LOCAL_FILES):
         return parse_qs(urlsplit(cell).query).get("d", [""])[0].lstrip("/")
     if re.match(r"[a-z][a-z0-9+.-]+:", cell, re.IGNORECASE) or cell.startswith("/data/"):

@@ -13,7 +13,7 @@ from fewlabels.labelstudio.control import Control, TaskError
 from fewlabels.machine.memory import require
 from fewlabels.session.limits import LONGEST_NAME
 
-COPIES = 8  # of the file's size: dictionaries beside the text they were made of; 5.8 were measured
+COPIES = 8  # times the file's size: dictionaries beside the text they were made from; 5.8 was measured
 NOBODY = "Label Studio"  # who annotated, where that is not said
 FLAT = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # JSON-MIN adds them to the data
 EARLIER = "completions"  # what annotations were called before version 1.0
@@ -21,20 +21,20 @@ EARLIER = "completions"  # what annotations were called before version 1.0
 
 @dataclass(frozen=True)
 class Annotation:
-    """What one person said of a task: a label, nothing, or that they skip it."""
+    """What one person said about a task: a label, nothing, or that they skip it."""
 
     who: str
     label: str | None
     cancelled: bool
     id: str | None = None
     at: str = ""
-    completed_by: Any = None  # as it was given, for the way back
+    completed_by: Any = None  # as it was given, for the export
     tags: tuple[str, str] | None = None  # the <Choices> the label was chosen in, and what it is about
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task's data as it was given, and what people said of it."""
+    """A task's data as it was given, and what people said about it."""
 
     data: Mapping[str, Any]
     id: int | str | None = None
@@ -54,9 +54,9 @@ class TaskFile:
 def read_tasks(path: Path, control: Control | None = None, label: str | None = None) -> TaskFile:
     """The tasks of a JSON file: a list of them, or one.
 
-    Without a control, that of the annotations is taken. Without a `data` key the whole object is a task's data, as
-    Label Studio has it; then `label` (or the control's name) is the key that holds a choice, as in JSON-MIN, where a
-    task stands once for every annotation.
+    Without a control, that of the annotations is taken. Without a `data` key the whole object is a task's data, as in
+    Label Studio; then `label` (or the control's name) is the key that holds a choice, as in JSON-MIN, where a task is
+    listed once for every annotation.
     """
     if not path.is_file():
         raise FileError(f"there is no file {path}. Check the path.")
@@ -93,12 +93,12 @@ def _task(raw: Any, where: str, control: Control | None, key: str | None) -> Tas
         raise TaskError(f'{where} is {json.dumps(raw)[:40]}: give an object such as {{"data": {{"text": "..."}}}}.')
     number = raw.get("id")
     if number is not None and (isinstance(number, bool) or not isinstance(number, (int, str))):
-        raise TaskError(f"{where}: the id {json.dumps(number)[:40]} is neither a number nor text. Mend it.")
+        raise TaskError(f"{where}: the id {json.dumps(number)[:40]} is neither a number nor text. Correct it.")
     if not isinstance(raw.get("data"), dict):
         return _flat_task(raw, number, key, where)
     given = raw.get("annotations", raw.get(EARLIER)) or []
     if not isinstance(given, list):
-        raise TaskError(f"{where}: annotations is no list. Export the tasks again as JSON.")
+        raise TaskError(f"{where}: annotations is not a list. Export the tasks again as JSON.")
     name = control.from_name if control else None
     return Task(raw["data"], number, [annotation_of(one, where, name) for one in given], raw.get("meta"))
 
@@ -120,12 +120,12 @@ def _flat_task(raw: Mapping[str, Any], number: int | str | None, key: str | None
 
 
 def annotation_of(raw: Any, where: str, from_name: str | None) -> Annotation:
-    """One annotation; of its results only the choice made in the tag `from_name`, or in any where that is not known."""
+    """One annotation; of its results only the choice made in the tag `from_name`, or in any if that is not known."""
     if not isinstance(raw, dict):
         raise TaskError(f"{where}: an annotation is {json.dumps(raw)[:40]}, not an object. Export the tasks again.")
     results = raw.get("result") or []
     if not isinstance(results, list) or not all(isinstance(one, dict) for one in results):
-        raise TaskError(f"{where}: the result of an annotation is no list of objects. Export the tasks again.")
+        raise TaskError(f"{where}: the result of an annotation is not a list of objects. Export the tasks again.")
     label, tags = None, None
     for one in results:
         if one.get("type", "choices") != "choices" or (from_name and one.get("from_name", from_name) != from_name):
@@ -142,7 +142,7 @@ def annotation_of(raw: Any, where: str, from_name: str | None) -> Annotation:
 
 
 def _together(path: Path, tasks: list[Task]) -> list[Task]:
-    """JSON-MIN lists a task once for every annotation: each task once, with all of them."""
+    """JSON-MIN lists a task once for every annotation; here it is once, with all of them."""
     by_id: dict[int | str, int] = {}
     found: list[Task] = []
     for k, task in enumerate(tasks, start=1):
@@ -153,7 +153,7 @@ def _together(path: Path, tasks: list[Task]) -> list[Task]:
             continue
         first = found[by_id[task.id]]
         if dict(first.data) != dict(task.data) or not task.annotations:
-            raise FileError(f"{path}, task {k}: the id {task.id} stands for another task already. Give each its own.")
+            raise FileError(f"{path}, task {k}: the id {task.id} already stands for another task. Give each its own.")
         found[by_id[task.id]] = Task(first.data, first.id, [*first.annotations, *task.annotations], first.meta)
     return found
 
@@ -173,7 +173,7 @@ def _who(completed_by: Any, where: str) -> str:
     if completed_by is None:
         return NOBODY
     if isinstance(completed_by, bool) or not isinstance(completed_by, (int, str)):
-        raise TaskError(f"{where}: completed_by is {json.dumps(completed_by)[:40]}, no person. Export the tasks again.")
+        raise TaskError(f"{where}: completed_by is {json.dumps(completed_by)[:40]}, not a person. Export them again.")
     return (f"user {completed_by}" if isinstance(completed_by, int) else completed_by.strip() or NOBODY)[:LONGEST_NAME]
 
 

@@ -1,4 +1,4 @@
-"""ActiveLearner: ask, teach, predict. Its parts are a file each; `learner` puts them together."""
+"""ActiveLearner: ask, teach, predict. Each part has its own file; `learner` puts them together."""
 
 from fewlabels.learner.answers import Answer
 from fewlabels.learner.learner import ActiveLearner

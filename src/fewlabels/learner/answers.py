@@ -47,7 +47,7 @@ class Answers:
     def __init__(self) -> None:
         self.given: list[NumberedAnswer] = []
         self.sure: dict[int, int] = {}  # node number -> class number
-        self._unsure: set[int] = set()  # nodes with answers that are not
+        self._unsure: set[int] = set()  # nodes with unsure answers
 
     def __contains__(self, node: int) -> bool:
         return node in self.sure or node in self._unsure
@@ -59,7 +59,7 @@ class Answers:
     def new_answers(
         self, answers: Iterable[NumberedAnswer], names: Any, classes: list[Hashable]
     ) -> list[NumberedAnswer]:
-        """Those that are new: a node labelled for sure stays as it is, and a conflicting label raises LabelError."""
+        """Those that are new: a sure label stays as it is, and a conflicting label raises LabelError."""
         known = dict(self.sure)
         new = []
         for each in answers:
@@ -83,7 +83,7 @@ class Answers:
             self._unsure.add(answer.node)
 
     def drop(self, nodes: Iterable[int]) -> None:
-        """All answers to these nodes are taken back."""
+        """Take back all answers to these nodes."""
         gone = set(nodes)
         self.given = [each for each in self.given if each.node not in gone]
         self._unsure -= gone
@@ -107,7 +107,7 @@ def weights_by_class(answers: Iterable[NumberedAnswer], nodes: Iterable[int], n_
 def weight_of(confidence: Any, n_classes: int) -> float:
     """The weight at which an answer by itself gives the class it names this chance: log((C - 1) p / (1 - p)) / 2."""
     if isinstance(confidence, bool) or not isinstance(confidence, Real) or not confidence <= 1:
-        raise LabelError(f"confidence is {confidence!r}: give a number above 1/{n_classes} and up to 1, which is sure.")
+        raise LabelError(f"confidence is {confidence!r}: give a number above 1/{n_classes} and up to 1 (sure).")
     p = float(confidence)
     if p <= 1 / n_classes + LEAST:
         raise LabelError(
@@ -133,7 +133,7 @@ def read(graph: Graph, classes: list[Hashable], node: Any, label: Any, confidenc
     labels = _one_each(nodes, label, "label") if several(node) else [label]
     each_has = several(confidence) or isinstance(confidence, tuple)
     confidences = _one_each(nodes, confidence, "confidence") if each_has else [confidence] * len(nodes)
-    weights = [weight_of(chance, len(classes)) for chance in confidences]  # refused here, if it is no chance
+    weights = [weight_of(chance, len(classes)) for chance in confidences]  # refused here if invalid
     return [
         NumberedAnswer(k, class_number(classes, name), float(chance), weight)
         for k, name, chance, weight in zip(nodes, labels, confidences, weights, strict=True)

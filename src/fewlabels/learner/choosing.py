@@ -14,7 +14,7 @@ from fewlabels.strategies import Strategy, cost_of, lowest
 
 
 def pick(cost: Floats, rng: np.random.Generator) -> int:
-    """The node with the lowest of (n,) costs, NaN where it must not be asked; ties are drawn."""
+    """The node with the lowest of (n,) costs, NaN where it must not be asked; ties are broken at random."""
     askable = np.flatnonzero(~np.isnan(cost))
     return lowest(cost[askable], askable, rng)
 
@@ -36,8 +36,8 @@ def in_turn(
 ) -> list[int]:
     """Different nodes, one after another, each chosen as if those before were of their most probable class.
 
-    `choose` is given (n,) the costs, NaN where a label is known or supposed and where no question will be, and names a
-    node. `first` are the costs of the field as it is, where they are known already. The field ends as it began.
+    `choose` is given (n,) the costs, NaN where a label is known or supposed and where no question is to be asked; it
+    returns a node. `first` are the costs of the field as it is, if already known. The field ends as it began.
     """
     chosen: list[int] = []
     supposed: list[int] = []

@@ -1,4 +1,4 @@
-"""The journal: a labelling as JSON lines, a header and one line for every event; and a learner from it."""
+"""The journal: a labelling as JSON lines, a header and one line for every event; and a learner replayed from it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write(path: str | os.PathLike[str], header: Record, events: list[Record]) ->
         text = "".join(json.dumps(record, allow_nan=False) + "\n" for record in records)
     except (TypeError, ValueError) as error:
         raise FileError(
-            f"{path} was not written: {error}. Classes in a journal are text, numbers or true/false; rename the others."
+            f"{path} was not written: {error}. Classes must be text, numbers or true/false; rename the others."
         ) from None
     if [json.loads(line) for line in text.splitlines()] != records:
         raise FileError(f"{path} was not written: a class would come back as something else. Use text or numbers.")
@@ -35,14 +35,14 @@ def write(path: str | os.PathLike[str], header: Record, events: list[Record]) ->
     if records[: len(old)] != old:
         raise FileError(
             f"{path} holds another journal, of {len(old) - 1} events. "
-            "Load it to go on with it, or save under another name."
+            "Load it to continue it, or save under another name."
         )
     with atomic_file(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Record, list[Record]]:
-    """Header and events. A last line cut short, as a power cut leaves it, is dropped with a warning."""
+    """Header and events. A last line cut short, as by a power cut, is dropped with a warning."""
     header, *events = _records(Path(path))
     return header, events
 
@@ -54,7 +54,7 @@ def replayed(
     strategy: Strategy | None,
     engine: str | Engine | Field | None,
 ) -> tuple[Any, Record, list[Record]]:
-    """The learner that `make` makes, in the state of the journal, with its settings and events."""
+    """The learner that `make` builds, in the state of the journal, with its settings and events."""
     header, events = read(path)
     if header.get("graph") != graph.fingerprint():
         raise FileError(
@@ -71,7 +71,7 @@ def replayed(
             _replay(learner, event)
     except (KeyError, TypeError, IndexError) as error:
         raise FileError(
-            f"{path} holds a record this version cannot replay ({error!r}). Mend or remove that line."
+            f"{path} holds a record this version cannot replay ({error!r}). Fix or remove that line."
         ) from None
     return learner, {key: value for key, value in header.items() if key not in ("fewlabels", "graph")}, events
 
@@ -107,10 +107,10 @@ def _records(path: Path) -> list[Record]:
                     stacklevel=4,
                 )
                 break
-            raise FileError(f"{path}: line {number} is not JSON. Mend or remove that line.") from None
+            raise FileError(f"{path}: line {number} is not JSON. Fix or remove that line.") from None
         records.append(record)
     if not records or records[0].get("fewlabels") != FORMAT:
         raise FileError(
-            f"{path} is not a fewlabels journal of format {FORMAT}: its first line is no header. Choose another file."
+            f"{path} is not a fewlabels journal of format {FORMAT}: its first line is wrong. Choose another file."
         )
     return records

@@ -101,14 +101,14 @@ class ActiveLearner:
 
     @property
     def unreached(self) -> list[Hashable]:
-        """The nodes in components without a label: all classes are equally likely there, `predict` says the first."""
+        """The nodes in components without a label: all classes are equally likely there, `predict` gives the first."""
         return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
 
     def teach(self, node: Any, label: Any, confidence: Any = 1.0) -> None:
-        """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is wrong, none.
+        """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is refused, none.
 
-        confidence is the chance that the answer is right, for all of them or one for each. At 1 it is the node's label.
-        Below, it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
+        confidence is the chance that the answer is right, one for all or one each. At 1 it is the node's label. Below 1
+        it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
         """
         given = answers.read(self.graph, self._classes, node, label, confidence)
         new = self._answers.new_answers(given, self.graph.names, self._classes)
@@ -134,8 +134,8 @@ class ActiveLearner:
         for k in nodes:
             if self._askable(k):
                 raise LabelError(
-                    f"node {self.graph.names[k]!r} has neither a label nor a skip to forget: labelled are "
-                    f"{len(self._answers)} other nodes."
+                    f"node {self.graph.names[k]!r} has neither an answer nor a skip to forget: {len(self._answers)} "
+                    "other nodes have answers, learner.answers lists them."
                 )
         nothing = answers.weights_by_class([], self._answers.unsure(nodes), len(self._classes))
         self._field.attach_all(nothing)
@@ -156,7 +156,7 @@ class ActiveLearner:
             self._record("skip", node=k)
 
     def add_class(self, label: Hashable) -> None:
-        """One more class a node may turn out to be."""
+        """Add one more class that a node may turn out to be."""
         self._classes = checked_classes([*self._classes, label])
         self._field.add_class()
         self._record("add_class", label=self._classes[-1])
@@ -168,9 +168,9 @@ class ActiveLearner:
     def query(self, k: int, *, without: Iterable[Hashable] = ()) -> list[Any]: ...
 
     def query(self, k: int | None = None, *, without: Iterable[Hashable] = ()) -> Any:
-        """The node to ask next, or a list of k different ones; not those in `without`, which others may be asking.
+        """The node to ask next, or a list of k different ones; none in `without`, which others may be answering.
 
-        The k are chosen one after another, each as if those before had been answered by their most probable label.
+        The k are chosen one after another, each as if those before had been answered with their most probable class.
         """
         wanted = 1 if k is None else k
         if not is_whole(wanted) or wanted < 1:
@@ -218,7 +218,7 @@ class ActiveLearner:
     def prepare(self, node: Hashable, label: Any) -> None:
         """Work out now what to ask once this answer is taught, so that `query` is ready at once.
 
-        Needs room for a second field. Where something else is said or done, what was prepared is dropped.
+        Needs room for a second field. Anything else that is taught or done drops what was prepared.
         """
         k, c = self.graph.position(node), answers.class_number(self._classes, label)
         if k not in self._answers.sure:
@@ -235,7 +235,7 @@ class ActiveLearner:
         return self._field.can_copy()
 
     def upcoming(self, node: Hashable) -> dict[Hashable, Any]:
-        """{label: the node to ask next, were it the answer to this node}, for the answers that were prepared."""
+        """{label: the node to ask next if that is the answer to this node}, for the answers that were prepared."""
         k = self.graph.position(node)
         return {
             self._classes[c]: self.graph.names[choosing.pick(costs.values, self._rng(len(self._events) + 1))]
@@ -244,7 +244,7 @@ class ActiveLearner:
         }
 
     def predict(self) -> NDArray[Any]:
-        """(n,) labels: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
+        """(n,) classes: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
         number = np.zeros(self.graph.n_nodes, dtype=np.int64)
         number[self._field.unlabelled] = largest(self._field.h)
         number[list(self._answers.sure)] = list(self._answers.sure.values())
@@ -272,7 +272,7 @@ class ActiveLearner:
         return expected_error(self._field)
 
     def to_frame(self) -> pd.DataFrame:
-        """What is known of every node, a row each, indexed by node.
+        """What is known of every node, one row each, indexed by node.
 
         Columns: label (as taught, else None), prediction, its chance, reached (whether any label reaches it), skipped,
         and p_<class> for each class.
@@ -280,15 +280,15 @@ class ActiveLearner:
         return self._report().frame()
 
     def to_networkx(self, g: Any, prefix: str = PREFIX) -> None:
-        """Put what is known of its nodes onto a networkx graph of your own, as node attributes."""
+        """Store what is known of its nodes on your own networkx graph, as node attributes."""
         self._report().onto_networkx(g, prefix)
 
     def to_igraph(self, g: Any, prefix: str = PREFIX, name: str = "name") -> None:
-        """Put what is known of its vertices onto an igraph graph of your own, as vertex attributes."""
+        """Store what is known of its vertices on your own igraph graph, as vertex attributes."""
         self._report().onto_igraph(g, prefix, name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write settings and every answer, skip and forget as JSON lines; an earlier save is extended."""
+        """Write settings and every answer, skip and forget as JSON lines; an earlier save in that file is extended."""
         journal.write(path, {"graph": self.graph.fingerprint(), **self._settings}, self._events)
 
     @classmethod
@@ -301,7 +301,7 @@ class ActiveLearner:
     ) -> ActiveLearner:
         """Replay a saved learner on its graph: the same state and the same next question.
 
-        A strategy or an engine of one's own is not in the file: pass it again. One passed here counts for this session
+        A strategy or an engine of your own is not in the file: pass it again. One passed here counts for this session
         only.
         """
         learner: ActiveLearner
@@ -340,7 +340,7 @@ class ActiveLearner:
         return replace(screening, node=self.graph.names[node], cost=cost, gain=gain)
 
     def _record(self, do: str, **what: Any) -> None:
-        """Something happened: the field hears whether its node may still be asked, and what was prepared is dropped."""
+        """Record an event: the field hears whether its node may still be asked, and what was prepared is dropped."""
         self._events.append({"do": do, **what})
         if "node" in what:
             self._field.skip(what["node"], not self._askable(what["node"]))

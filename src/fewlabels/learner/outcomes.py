@@ -22,7 +22,7 @@ class Outcome:
     label: Hashable
     chance: float  # that this is the answer
     expected_error: float  # after it
-    changes: int  # how many predictions of other nodes would be different, or be there at all
+    changes: int  # how many predictions of other nodes would change, or appear
 
 
 class Foresight:
@@ -44,7 +44,7 @@ class Foresight:
             self.prepared[node, label] = node_costs(self._strategy, after)
 
     def outcomes(self, node: int, classes: Sequence[Hashable]) -> list[Outcome]:
-        """What each class, were it the answer, would mean for the others."""
+        """What each class, as the answer, would mean for the other nodes."""
         chances = two_step_marginals(self._field)[self._field.unlabelled == node][0]
         now = np.empty(self._field.n_nodes, dtype=np.int64)
         now[self._field.unlabelled] = _guesses(self._field)
@@ -58,7 +58,7 @@ class Foresight:
     def _after(self, node: int, label: int) -> Field:
         """The field after this answer; the next call changes it."""
         if self._ahead is None or self._node != node:
-            self._ahead = None  # the room is free before the next copy takes it
+            self._ahead = None  # frees the memory before the next copy takes it
             self._ahead, self._node = self._field.copy(), node
             self._ahead.observe(node, label)
         elif self._ahead.label[node] != label:

@@ -1,4 +1,4 @@
-"""What is known of every node: a pandas frame, a CSV file, or attributes on a graph of networkx or igraph."""
+"""What is known of every node: a pandas frame, a CSV file, or attributes on a networkx or igraph graph."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREFIX = "fewlabels_"  # of the attributes, which may stand beside others called
 
 @dataclass(frozen=True)
 class Report:
-    """For each node: its label as taught, the prediction and its chance, whether any label reaches it, any skip."""
+    """For each node: its label as taught, the prediction and its chance, whether a label reaches it, and any skip."""
 
     graph: Graph
     classes: Sequence[Hashable]
@@ -47,7 +47,7 @@ class Report:
             taught[self.graph.position(node)] = label
         index = pd.Index(list(self.graph.names), name="node", tupleize_cols=False)
         columns = {
-            "label": pd.Series(taught, index=index, dtype=object),  # pandas would make NaN of None
+            "label": pd.Series(taught, index=index, dtype=object),  # pandas would turn None into NaN
             "prediction": self.predicted,
             "chance": self._chance_of_prediction(),
             "reached": ~self._at(self.unreached),
@@ -80,7 +80,7 @@ class Report:
             g.vs[prefix + key] = [known[number][key] for number in numbers]
 
     def _attributes(self) -> Iterator[dict[str, Any]]:
-        """For each node what is known of it, in Python's own types: files are written of them."""
+        """For each node what is known of it, in Python's own types: files are written from them."""
         reached, skipped = (~self._at(self.unreached)).tolist(), self._at(self.skipped).tolist()
         predicted, chance = self.predicted.tolist(), self._chance_of_prediction().tolist()
         for k, node in enumerate(self.graph.names):
@@ -105,6 +105,6 @@ class Report:
 
 
 def write_predictions(path: str | os.PathLike[str], learner: ActiveLearner) -> None:
-    """`learner.to_frame()` as CSV, six digits a number: what was taught, what is predicted, and the chances."""
+    """`learner.to_frame()` as CSV, six digits per number: what was taught, what is predicted, and the chances."""
     with atomic_file(path) as draft:
         learner.to_frame().to_csv(draft, float_format="%.6g")

@@ -1,4 +1,4 @@
-"""What a learner is made with, checked: classes, strength, seed."""
+"""A learner's settings, checked: classes, strength, seed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def resolve_beta(graph: Graph, beta: float | str) -> float:
     """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing."""
     if beta == "auto":
         mean = float(graph.degrees().mean())
-        return AUTO_STRENGTH / mean if mean > 0 else 1.0  # without edges beta has no say
+        return AUTO_STRENGTH / mean if mean > 0 else 1.0  # without edges beta has no effect
     if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
         raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
     return float(beta)
@@ -69,7 +69,7 @@ def as_array(classes: list[Hashable]) -> NDArray[Any]:
 
 
 def quoted(classes: list[Hashable], most: int = 10) -> str:
-    """The first classes, for a sentence."""
+    """The first classes, for a message."""
     return ", ".join(repr(c) for c in classes[:most]) + (
         f" and {len(classes) - most} more" if len(classes) > most else ""
     )

@@ -1,4 +1,4 @@
-"""Which answers the graph contradicts: what it would say of a node had one answer to it not been given."""
+"""Which answers the graph contradicts: what it would say of a node if one answer to it had not been given."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Suspect:
 def contradicted(
     field: Field, answers: Sequence[NumberedAnswer], component: Ints
 ) -> list[tuple[NumberedAnswer, int, float]]:
-    """The answers against which all others speak, the least probable first: with the class they favour, and the chance
+    """The answers that the others contradict, least probable first: with the class the others favour, and the chance
     they leave to the one given. component (n,) is each node's.
     """
     p = chances_without(field, answers, component)  # (m, C), NaN where alone
@@ -59,7 +59,7 @@ def chances_without(field: Field, answers: Sequence[NumberedAnswer], component: 
             continue
         if (known := field.label[each.node]) >= 0:
             f[row] = np.inf * answer(int(known), C)
-        else:  # its own tie is one of the terms of f, and no other term knows of it
+        else:  # its own tie is one of the terms of f, and no other term depends on it
             k = place[each.node]
             f[row] = 2 * h[k] / variance[k] - 2 * each.weight * answer(each.label, C)
     p = chances_of(f / 2, np.ones(len(f)))

@@ -1,1 +1,1 @@
-"""The machine: how much memory is left, and a line while something takes long."""
+"""The machine: how much memory is left, and progress lines for slow steps."""

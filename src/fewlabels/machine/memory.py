@@ -1,4 +1,4 @@
-"""What a computation will take of the machine's memory, said before it is taken."""
+"""How much memory a computation needs, checked before it starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def available() -> int:
 
 
 def _left_of_own_limit(otherwise: int) -> int:
-    """Bytes of addresses that ulimit -v leaves this process, where there is such a limit and the system tells."""
+    """Bytes of address space that ulimit -v leaves this process; `otherwise` without a limit or a way to tell."""
     try:
         import resource  # not on every system
 
@@ -39,7 +39,7 @@ def _left_of_own_limit(otherwise: int) -> int:
 
 
 def size(count: int) -> str:
-    """A number of bytes in words."""
+    """A number of bytes for people to read."""
     if count < 2**20 / 10:
         return f"{count:,} bytes"
     return f"{count / GIB:.1f} GiB" if count >= GIB / 10 else f"{count / 2**20:.1f} MiB"

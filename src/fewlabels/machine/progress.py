@@ -1,4 +1,4 @@
-"""A line on standard error while something takes long."""
+"""Progress lines on standard error while something takes long."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PATIENCE = 2.0  # seconds between lines
 
 
 class Progress:
-    """Says every two seconds how long is left; what is done sooner says nothing."""
+    """Prints every two seconds how long is left; nothing if the work is done sooner."""
 
     def __init__(self, what: str, steps: int) -> None:
         self.what, self.steps, self.done = what, steps, 0

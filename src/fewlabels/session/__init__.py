@@ -1,7 +1,7 @@
 """A durable labelling session: people answer questions about items, and every answer is on disk before it counts.
 
-The store's events are the truth. The ledger (what people said) and the learner thread (what follows from it) are their
-replay, so that a session opened again is in the same state. What is shown of both is a snapshot.
+The store's events are the truth. The ledger (what people said) and the learner thread (what follows from it) replay
+them, so a session opened again is in the same state. What is shown of both is a snapshot.
 """
 
 from fewlabels.session.assignments import ConflictError, Question

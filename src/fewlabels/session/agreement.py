@@ -8,10 +8,10 @@ from itertools import combinations
 
 
 def kappa(items: Iterable[Mapping[str, str]]) -> float | None:
-    """Cohen's kappa of each pair of people on the items both answered, averaged over pairs by the number of those.
+    """Cohen's kappa of each pair of people on the items both answered, averaged over pairs, weighted by those items.
 
-    Each item is {who: label}. Where a pair always gives one and the same label there is nothing to agree on beyond
-    chance, and the pair is left out; None where no pair is left.
+    Each item is {who: label}. A pair that always gives one and the same label has nothing to agree on beyond
+    chance and is left out; None where no pair is left.
 
     >>> round(kappa([{"ann": "cat", "bob": "cat"}, {"ann": "dog", "bob": "dog"}, {"ann": "dog", "bob": "cat"}]), 3)
     0.4

@@ -1,6 +1,6 @@
 """Assignments: who is asked what. Two people never get the same question at once.
 
-Nothing here takes a lock: the session lets one thread at a time in.
+Nothing here takes a lock: the session lets in one thread at a time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Leases:
         return self._held[item][0] if item in self._held else None
 
     def item_of(self, who: str) -> int | None:
-        """The item this person holds, also past its time while nobody else has taken it."""
+        """The item this person holds, even past its time while nobody else has taken it."""
         return next((item for item, (holder, _) in self._held.items() if holder == who), None)
 
     def free_for(self, who: str, item: int) -> bool:
@@ -60,7 +60,7 @@ class Leases:
 
 
 class ConflictError(FewlabelsError):
-    """What is asked conflicts with the current state: someone else has this question, or there is nothing to undo."""
+    """The request conflicts with the current state: someone else has this question, or there is nothing to undo."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class Question:
 
 
 class Assignments:
-    """Questions out, by what the ledger says and who holds which item."""
+    """Hands out questions, by what the ledger says and who holds which item."""
 
     def __init__(self, ledger: Ledger, names: Sequence[str], overlap: int, clock: Callable[[], float]) -> None:
         self._ledger, self._leases = ledger, Leases(clock)
         self._names, self._overlap = names, overlap
 
     def take_back(self, events: Sequence[Event]) -> None:
-        """The questions that these events of one person answer are theirs no longer."""
+        """Take back the questions that these events, all of one person, answer."""
         for item in self._ledger.items(events):
             self._leases.give_back(events[-1].who, item)
 
@@ -88,15 +88,15 @@ class Assignments:
         return [item for item in reversed(self._leases.live()) if self._ledger.label(item) is None]
 
     def request(self, who: str, item: int, reason: str) -> Question:
-        """This item for this person, unless someone else is asked about it."""
+        """This item for this person, unless someone else is being asked about it."""
         if not self._leases.free_for(who, item):
             raise ConflictError(
-                f"{self._leases.holder(item)} is asked about {self._names[item]!r} now: take another item."
+                f"{self._leases.holder(item)} is being asked about {self._names[item]!r}: take another item."
             )
         return self._lend(who, item, "again" if item in self._ledger.history else reason)
 
     def without_the_learner(self, who: str) -> Question | None:
-        """The question they have already, else an item that needs a second opinion; None where there is neither."""
+        """The question they already have, else an item that needs a second opinion; None where there is neither."""
         mine = self._leases.item_of(who)
         if mine is not None and self._open_to(who, mine):
             return self._lend(who, mine, "second opinion" if mine in self._ledger.history else "chosen")
@@ -127,6 +127,6 @@ class Assignments:
         return TABLE not in history.votes and len(history.votes) < self._overlap
 
     def _half_answered(self) -> Iterator[int]:
-        """Items that have an answer and need one of another person, the oldest first."""
+        """Items that have an answer and need one from another person, the oldest first."""
         if self._overlap > 1:
             yield from (k for k, history in self._ledger.history.items() if 0 < len(history.votes) < self._overlap)

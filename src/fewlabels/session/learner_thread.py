@@ -22,15 +22,15 @@ from fewlabels.session.ledger import Change
 
 T = TypeVar("T")
 
-STOP, LEARN, SETTLE, ASK, EXPLAIN = range(5)  # what comes first
+STOP, LEARN, SETTLE, ASK, EXPLAIN = range(5)  # what is done first
 CALM = 0.1  # seconds without news before spare time begins: what is prepared for one state is lost with the next
-LONG = 1.0  # and before answers are prepared that hardly anyone will give: a quick person should not wait for those
+LONG = 1.0  # and before preparing for answers hardly anyone will give: a quick person should not wait for those
 LIKELY = 0.999  # chance that the answer is among those prepared first
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What the learner says of all items after one event; never changed, so that anyone may read it at any time."""
+    """What the learner says about all items after one event; never changed, so anyone may read it at any time."""
 
     version: int  # number of the last event it has heard
     classes: Sequence[str]
@@ -63,12 +63,12 @@ class Explanation:
 
 
 class LearnerThread:
-    """One learner, one thread; what is asked of it is done in the order of importance.
+    """One learner, one thread; its jobs are done in order of importance.
 
     Learning comes first, then choosing questions, then explaining them; in spare time the next question is prepared for
-    every answer that may come. So an answer that was foreseen is followed by its question at once, and another one
-    waits for at most the question being worked out. The classes are numbers here: a learner has at least two, so
-    those not named yet are there already, unheard of.
+    every answer that may come. So a foreseen answer is followed by its question at once, and any other waits at most
+    for the question being worked out. The classes are numbers here: a learner has at least two, so those not named yet
+    are there already, without labels.
     """
 
     def __init__(self, graph: Graph, strategy: str, seed: int, being_read: Callable[[], list[int]]) -> None:
@@ -79,7 +79,7 @@ class LearnerThread:
         self._turn = itertools.count()
         self._broken: BaseException | None = None
         self._being_read = being_read
-        self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when it is too old for all
+        self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when they are outdated
         self._heard = 0.0  # when the last change was learnt
         self._prepared: set[tuple[int, int]] = set()  # (item, class) since then
         self._waiters: list[tuple[int, Future[list[int]]]] = []  # who wants to know what may come after an item
@@ -88,7 +88,7 @@ class LearnerThread:
         self._thread = threading.Thread(target=self._work, name="fewlabels-learner", daemon=True)
 
     def start(self) -> None:
-        """Have the first question ready and the kernels loaded, then work on."""
+        """Have the first question ready and the kernels loaded, then start the thread."""
         first = self._ask([])
         if first is not None and self._learner.can_look_further:
             self._learner.prepare(first, 0)
@@ -104,7 +104,7 @@ class LearnerThread:
         self._resolve_waiters()
 
     def learn(self, change: Change, classes: Sequence[str], version: int) -> None:
-        """Hear of a change, here and now; once the thread runs, by `submit`."""
+        """Take in a change, here and now; once the thread runs, use `submit`."""
         for label in classes[len(self._number) :]:
             self._number[label] = len(self._number)
         while len(self._learner.classes) < len(self._number):
@@ -120,7 +120,7 @@ class LearnerThread:
         self._prepared.clear()
 
     def submit(self, change: Change, classes: Sequence[str], version: int) -> None:
-        """Let the thread hear of a change before it does anything else."""
+        """Have the thread take in a change before it does anything else."""
 
         def job() -> None:
             try:
@@ -140,7 +140,7 @@ class LearnerThread:
         return self._put(ASK, lambda: self._ask(without)).result()
 
     def order(self) -> list[int]:
-        """The items that may be asked, the next question first and then by their costs now."""
+        """The items that may be asked about: the next question first, then by their costs now."""
 
         def job() -> list[int]:
             first = self._ask([])
@@ -156,14 +156,14 @@ class LearnerThread:
         return self._put(EXPLAIN, lambda: self._explain(item)).result()
 
     def upcoming(self, item: int) -> Future[list[int]]:
-        """The items that may be asked after this one, once that is prepared or there is news."""
+        """The items that may be asked about after this one, once that is prepared or there is news."""
         found: Future[list[int]] = Future()
         asked = self._put(EXPLAIN, lambda: self._waiters.append((item, found)))
         asked.add_done_callback(lambda done: found.cancel() if done.cancelled() or done.exception() else None)
         return found
 
     def _ask(self, without: list[int]) -> int | None:
-        """When several people answer faster than questions can be worked out, one look-ahead serves all who ask for as
+        """When several people answer faster than questions can be worked out, one look-ahead serves everyone for as
         long again as it took: half of the machine's time is left for everything else.
         """
         begun, prepared = time.monotonic(), self._learner.ready
@@ -192,9 +192,9 @@ class LearnerThread:
         return Explanation(error, classes, learner.outcomes(item)[: len(classes)], None)
 
     def _to_prepare(self) -> tuple[int, int, bool] | None:
-        """An item someone reads, a class it may be whose next question is not known yet, and whether that is likely.
+        """An item someone is reading, a class it may be whose next question is not known yet, and whether it is likely.
 
-        The likely ones come first. None where there is nothing to prepare, no room for it, or a learner that is broken.
+        The likely ones come first. None if there is nothing to prepare, no memory for it, or the learner is broken.
         """
         if self._broken or not self._learner.can_look_further:
             return None
@@ -261,7 +261,7 @@ class LearnerThread:
                 return
 
     def _patience(self) -> float | None:
-        """Seconds to wait for a job before spare time is used; None, for ever, where there is no use for it."""
+        """Seconds to wait for a job before spare time is used; None, for ever, if there is no use for spare time."""
         todo = self._to_prepare()
         if todo is None and not self._waiters:
             return None

@@ -1,4 +1,4 @@
-"""The ledger: what the events say about each item. It is the fold of the events, and holds no maths."""
+"""The ledger: what the events say about each item. It is a fold over the events and does no maths."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from fewlabels.session.store import Event
 
-TABLE = ""  # who gave the labels and classes that came with the data; people have names
+TABLE = ""  # the `who` of labels and classes that came with the data; people have names
 
 
 @dataclass(frozen=True)
 class ItemHistory:
-    """What has been said about one item, and not taken back. It never changes: an event makes another one."""
+    """What has been said about one item, and not taken back. It never changes: an event makes a new one."""
 
     votes: Mapping[str, Event] = field(default_factory=dict)  # who -> their answer
     unsure: Mapping[str, Event] = field(default_factory=dict)  # who cannot tell
@@ -23,7 +23,7 @@ class ItemHistory:
     disputed: bool = False  # whether people gave different answers
 
     def after(self, event: Event) -> ItemHistory:
-        """The same with one more event."""
+        """The history with one more event."""
         votes, unsure = dict(self.votes), dict(self.unsure)
         if event.do == "skip":
             changed = replace(self, skip=event)
@@ -66,7 +66,7 @@ class ItemHistory:
 
 @dataclass(frozen=True)
 class Change:
-    """What the learner has to hear of a group of events: forgets first, then labels, then skips."""
+    """What the learner must be told about a group of events: what to forget, then labels, then skips."""
 
     new_classes: int = 0
     forget: tuple[int, ...] = ()
@@ -95,7 +95,7 @@ class Ledger:
         self._of: defaultdict[int, list[Event]] = defaultdict(list)  # item -> its events in force, in order
 
     def take(self, events: Sequence[Event]) -> Change:
-        """Take in the events of one request; what of it the learner has to hear."""
+        """Take in the events of one request; returns what the learner must be told."""
         touched = {event.item for event in events if event.item is not None}
         before = {item: self._state(item) for item in touched}
         fresh = [event.label for event in events if event.do == "class" and event.label is not None]
@@ -135,7 +135,7 @@ class Ledger:
         return list(dict.fromkeys(event.item for event in events if event.item is not None))
 
     def to_undo(self, who: str, event: int | None, whole: bool) -> list[Event]:
-        """Which of their events to take back, the newest first: this one, or without a number their last request."""
+        """Which of their events to take back, the newest first: this one, or, without a number, their last request."""
         if event is None:
             found = next((e for e in reversed(self.in_force.values()) if e.who == who), None)
             whole = True

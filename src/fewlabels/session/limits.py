@@ -1,4 +1,4 @@
-"""How much a session takes: said here once, and told to the page."""
+"""How much a session accepts: stated here once, and passed to the page."""
 
 MOST_CLASSES = 200
 MOST_AT_ONCE = 1000  # answers in one request

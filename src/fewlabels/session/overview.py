@@ -18,26 +18,26 @@ from fewlabels.session.learner_thread import Predictions
 from fewlabels.session.ledger import TABLE, ItemHistory
 from fewlabels.session.store import Event
 
-EARLY = 5  # answers for each class after which one that was never heard may well have no items
+EARLY = 5  # answers per class after which a class that was never given may well have no items
 
 Row = dict[str, str | int | float | None]
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the labelling is."""
+    """How far the labelling has come."""
 
     version: int
     labelled: int
     skipped: int
     unsure: int
     left: int  # items that are neither labelled nor skipped
-    unreached: int  # items of which nothing is known: no label reaches them
+    unreached: int  # items about which nothing is known: no label reaches them
     expected_error: float
     curve: Sequence[Point]
     target: float
     reached: bool
-    more: int | None  # about how many answers to the target
+    more: int | None  # about how many answers until the target
     counts: list[int]  # items of each class, labelled or predicted
     to_review: list[int]  # of these, predicted only
     people: dict[str, int]  # who -> answers
@@ -48,14 +48,14 @@ class Standing:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Everything about one moment; it never changes. Classes, chances and counts are of the predictions' version."""
+    """Everything about one moment; it never changes. Classes, chances and counts belong to the predictions' version."""
 
     items: Items
     target: float
     predictions: Predictions
     history: Mapping[int, ItemHistory]  # item -> what was said about it
     in_force: dict[int, Event]  # number -> event not taken back, in order
-    last_event: int  # the newest that people's words are from; the predictions may be a moment behind
+    last_event: int  # the newest in `history` and `in_force`; the predictions may be a moment behind
 
     @property
     def classes(self) -> Sequence[str]:
@@ -101,7 +101,7 @@ class Snapshot:
 
     @cached_property
     def standing(self) -> Standing:
-        """How far we are. While a class has not been heard the expected error is too hopeful to say when to stop."""
+        """How far we are. Early on, while a class is missing, the expected error is too low to say when to stop."""
         predictions, n_classes = self.predictions, len(self.classes)
         labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
         shared = []
@@ -142,10 +142,10 @@ class Snapshot:
         )
 
     def rows(self) -> Iterator[Row]:
-        """Everything to take away, a row for every item: its label as given, what is predicted, who said so and when.
+        """Everything to export, a row for every item: its label as given, what is predicted, who said so and when.
 
         The status is labelled, predicted, disputed (people differ and nobody has decided) or unknown (no label reaches
-        it). Where several people answered, `answers` says what each of them did.
+        it). Where several people answered, `answers` says what each of them gave.
         """
         for item, name in enumerate(self.items.names):
             history = self.history.get(item, ItemHistory())

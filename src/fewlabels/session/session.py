@@ -1,4 +1,4 @@
-"""A durable labelling session: questions out, answers in, by any number of threads at once."""
+"""A durable labelling session: questions out, answers in, from any number of threads at once."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from fewlabels.session.overview import Snapshot
 from fewlabels.session.store import Event, Store
 from fewlabels.strategies import make_strategy
 
-TARGET = 0.05  # expected error at which one may stop
+TARGET = 0.05  # expected error at which people may stop
 
 
 class Session:
-    """Questions out, answers in, by any number of threads at once; what can be seen of it is in `snapshot`.
+    """Questions out, answers in, from any number of threads at once; what there is to see is in `snapshot`.
 
-    A request that changes something carries a `key` of its own: sent again, because its reply was lost, it is answered
-    again and counts once.
+    A request that changes something carries a `key` of its own: if it is sent again, because its reply was lost, it is
+    answered again but counts once.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Session:
         _check_number_of_classes(len(classes))
         self.items, self.strategy, self.target, self.overlap = items, strategy, target, overlap
         self._writing = threading.Lock()  # one request writes at a time, in the order of the store
-        self._lock = threading.Lock()  # around ledger and assignments, for a moment
+        self._lock = threading.Lock()  # around the ledger and the assignments, held briefly
         self._ledger = Ledger()
         self._assignments = Assignments(self._ledger, items.names, overlap, clock)
         self._learner = LearnerThread(items.graph, strategy, seed, self._being_read)
@@ -73,7 +73,7 @@ class Session:
             written = list(group)
             self._learner.learn(self._take(written), self._ledger.classes, written[-1].id)
             if time.monotonic() - told > 2:
-                tell(f"Taking up the answers kept so far: {written[-1].id:,} of {events[-1].id:,}")
+                tell(f"Loading the answers kept so far: {written[-1].id:,} of {events[-1].id:,}")
                 told = time.monotonic()
 
     def _begin(self, items: Items) -> None:
@@ -102,16 +102,16 @@ class Session:
 
     @property
     def classes(self) -> list[str]:
-        """The classes so far, also those that the learner has still to hear of."""
+        """The classes so far, including those the learner has yet to hear of."""
         with self._lock:
             return list(self._ledger.classes)
 
     # Asking
 
     def question(self, who: str, item: int | None = None, reason: str = "requested") -> Question | None:
-        """A question for this person, lent to them for a minute; about this item, where one is given (and why).
+        """A question for this person, lent to them for a minute; about `item` if given, for this `reason`.
 
-        The question they have already comes first, then an item that needs a second opinion, then the learner's
+        The question they already have comes first, then an item that needs a second opinion, then the learner's
         choice. None where nothing is left to ask them.
         """
         who = _check_name(who)
@@ -135,13 +135,13 @@ class Session:
                 return found
 
     def order(self) -> list[int]:
-        """The items that may be asked, in the order in which they are worth asking now."""
+        """The items that may be asked about, in the order in which they are worth asking about now."""
         return self._learner.order()
 
     # Answering
 
     def answer(self, who: str, item: int, label: str, key: str) -> int:
-        """Keep this person's answer; where they gave one before, it is changed. The number of the event."""
+        """Keep this person's answer, replacing one they gave before; returns the number of the event."""
         return self.accept(who, [(item, label)], key)
 
     def accept(self, who: str, answers: Sequence[tuple[int, str]], key: str) -> int:
@@ -190,7 +190,7 @@ class Session:
     def undo(self, who: str, key: str, event: int | None = None, *, whole: bool = False) -> tuple[int, list[int]]:
         """Take back this event of theirs (`whole`: the request it was part of), or else their last request.
 
-        The number of the event that says so, and the items concerned.
+        Returns the number of the event that says so, and the items concerned.
         """
         who = _check_name(who)
 
@@ -206,13 +206,13 @@ class Session:
             return number, self._ledger.items(self._ledger.requests[key])
 
     def add_class(self, who: str, label: str, key: str) -> int:
-        """One more class an item may be."""
+        """Add a class that items may belong to."""
         who = _check_name(who)
         label = _check_class_name(label)
 
         def events() -> list[Event]:
             if label in self._ledger.classes:
-                raise ConflictError(f"there is a class {label!r} already: choose another name.")
+                raise ConflictError(f"there is already a class {label!r}: choose another name.")
             _check_number_of_classes(len(self._ledger.classes) + 1)
             return [event]
 
@@ -220,16 +220,16 @@ class Session:
         return self._write(key, event, events)
 
     def _write(self, key: str, first: Event, events: Callable[[], list[Event]]) -> int:
-        """Store the events of a request, then let ledger and learner know; a key heard before changes nothing.
+        """Store the events of a request, then tell the ledger and the learner; a key used before changes nothing.
 
-        `first` is the first of the events, as far as it is known: by it the same request is told from another one.
+        `first` is the first of the events, as far as it is known: it tells the same request from another one.
         Whoever writes is alone, so the ledger may be read here without the lock.
         """
         with self._writing:
             before = self._ledger.requests.get(key)
             if before:
                 if not _same_request(before[0], first):
-                    raise ConflictError(f"the key {key!r} was used for another request: take a fresh one for each.")
+                    raise ConflictError(f"the key {key!r} was used for another request: use a fresh one for each.")
                 return before[-1].id
             written = self._store.append(events())
             change = self._take(written)
@@ -245,11 +245,11 @@ class Session:
     # Looking
 
     def settle(self) -> None:
-        """Wait until the predictions know everything said so far."""
+        """Wait until the predictions include everything said so far."""
         self._learner.settle()
 
     def snapshot(self) -> Snapshot:
-        """All that is to be seen now; made once for each state, and shared by all who look at it."""
+        """All that can be seen now; made once for each state, and shared by all who look at it."""
         with self._lock:
             predictions, last_event = self._learner.predictions, self._ledger.last_event
             last = self._last
@@ -269,7 +269,7 @@ class Session:
         return self._learner.explain(item)
 
     def upcoming(self, item: int) -> Future[list[int]]:
-        """The items that may be asked after this one, when that has been worked out."""
+        """The items that may be asked about after this one, when that has been worked out."""
         self.check_item(item)
         return self._learner.upcoming(item)
 
@@ -300,12 +300,12 @@ def _same_request(written: Event, first: Event) -> bool:
 
 
 def check_settings(strategy: str, target: float, overlap: int) -> None:
-    """Refuse what no session can be opened with, before anything is read."""
+    """Refuse settings that no session can be opened with, before anything is read."""
     make_strategy(strategy)
     if not 0 < target < 1:
         raise SettingError(f"the target error is {target}: give a share between 0 and 1, such as {TARGET}.")
     if overlap < 1:
-        raise SettingError(f"overlap is {overlap}: each item is asked of at least 1 person.")
+        raise SettingError(f"overlap is {overlap}: at least 1 person must label each item.")
 
 
 def _check_class_name(text: str) -> str:
@@ -317,11 +317,11 @@ def _check_name(text: str) -> str:
 
 
 def _check_text(what: str, text: str, longest: int) -> str:
-    """The text without space around it; refused where it is empty, too long, or would not be seen."""
+    """The text without space around it; refused if it is empty, too long, or not printable."""
     text = text.strip()
     if not text or len(text) > longest or not text.isprintable():
         fact = "is empty" if not text else f"has {len(text)} characters" if text.isprintable() else "has odd characters"
-        raise SettingError(f"{what} {fact}: give 1 to {longest} characters that can be printed.")
+        raise SettingError(f"{what} {fact}: give 1 to {longest} printable characters.")
     return text
 
 
@@ -332,4 +332,4 @@ def _check_known_class(label: str, classes: Sequence[str]) -> None:
 
 def _check_number_of_classes(n: int) -> None:
     if n > MOST_CLASSES:
-        raise SettingError(f"that would be {n} classes: {MOST_CLASSES} is the most. Put some of them together.")
+        raise SettingError(f"that would be {n} classes: {MOST_CLASSES} is the most. Merge some of them.")

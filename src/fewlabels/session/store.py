@@ -1,4 +1,4 @@
-"""The store of a labelling: one SQLite file of events that only ever grows. What is said to be kept is on disk."""
+"""The store of a session: one SQLite file of events that only ever grows. What is reported as kept is on disk."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Store:
         tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and not {"about", "events"} <= tables:
             raise FileError(
-                f"{self.path} is a database of something else (tables {', '.join(sorted(tables))}): "
+                f"{self.path} is a database for something else (tables {', '.join(sorted(tables))}): "
                 "choose another file with --store."
             )
         self._db.execute("PRAGMA journal_mode = WAL")  # not before: it changes the file
@@ -166,7 +166,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _hold(path: Path) -> sqlite3.Connection:
-    """Keep other processes from opening the same store: a lock that the system lets go of however this one ends."""
+    """Keep other processes from opening the same store: a lock that the system releases however this one ends."""
     lock = path.with_name(path.name + ".lock")
     held = None
     try:
@@ -185,7 +185,7 @@ def _hold(path: Path) -> sqlite3.Connection:
 
 
 def _refuse_other_files(path: Path) -> None:
-    """Before anything is made beside it: a folder, or a file of another kind, is no store."""
+    """Refuse a folder, or a file of another kind, before anything is created beside it."""
     if path.is_dir():
         raise FileError(f"cannot keep answers in {path}: it is a folder. Name a file in it with --store.")
     if path.is_file() and path.stat().st_size:

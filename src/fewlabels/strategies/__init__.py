@@ -26,7 +26,7 @@ from fewlabels.strategies.zlg import ZLG
 
 
 class Strategy(Protocol):
-    """Anything with a cost; `field.h`, `field.variance`, `field.island` and columns of G are all there is to know.
+    """Anything with a `cost`; `field.h`, `field.variance`, `field.island` and columns of G hold all it should need.
 
     Only exact inference goes back to the graph and the answers themselves, `field.weights`, `field.label` and
     `field.attached`.
@@ -84,12 +84,12 @@ def cost_of(strategy: Strategy, field: Field) -> Costs:
 
 
 def tied(cost: Floats, nodes: Ints) -> Ints:
-    """The nodes whose cost is the lowest but for rounding, in the order of their numbers."""
+    """The nodes whose cost is the lowest up to rounding, in the order of their numbers."""
     bound = cost.min() + TIE * max(1.0, abs(cost.min()))
     return np.sort(nodes[cost <= bound])
 
 
 def lowest(cost: Floats, nodes: Ints, rng: np.random.Generator) -> int:
-    """The node with the lowest cost; ties are drawn uniformly."""
+    """The node with the lowest cost; ties are broken uniformly at random."""
     ties = tied(cost, nodes)
     return int(ties[rng.integers(len(ties))])

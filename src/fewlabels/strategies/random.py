@@ -7,7 +7,7 @@ from fewlabels.field import Field
 
 
 class Random:
-    """Any node: every cost is equal, and ties are drawn uniformly."""
+    """Any node: all costs are equal, and ties are broken uniformly at random."""
 
     def cost(self, field: Field) -> Floats:
         return np.zeros(len(field.unlabelled))

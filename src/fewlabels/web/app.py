@@ -32,12 +32,12 @@ STATUS: list[tuple[type[Exception], int]] = [  # the first that fits
 MEANING = {
     400: "The body cannot be read",
     401: "No token, or a wrong one",
-    403: "Asked under a foreign name, or by a foreign page",
-    404: "There is no such item",
+    403: "Asked under another host name, or by another site's page",
+    404: "There is no such item, picture or path",
     409: "Conflicts with the current state",
     413: "Too large",
     422: "Not understood",
-    503: "The store is locked: nothing was kept, send it again",
+    503: "The store cannot be written now: nothing was kept, send it again",
     507: "The disk is full: nothing was kept, send it again",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -53,7 +53,7 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
         title="fewlabels",
         version=__version__,
         description="Questions about items, answers to them, and what they say about all the others.",
-        docs_url=None,  # its page would load from elsewhere; the description itself is at /openapi.json
+        docs_url=None,  # its page would load scripts from elsewhere; the description itself is at /openapi.json
         redoc_url=None,
         responses=PROBLEMS,
     )
@@ -84,13 +84,13 @@ def refuse_in_sentences(api: FastAPI) -> None:
     async def not_understood(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            return JSONResponse({"detail": f"the body is no JSON: {first['ctx']['error']}."}, 422)
+            return JSONResponse({"detail": f"the body is not JSON: {first['ctx']['error']}."}, 422)
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
         return JSONResponse({"detail": f"{where}: {first['msg']}."}, 422)
 
-    @api.exception_handler(Exception)  # it is also written to the terminal, with all there is to know
+    @api.exception_handler(Exception)  # it is also written to the terminal, in full
     async def broken(request: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"detail": "Something is wrong in fewlabels itself: its terminal says what."}, 500)
+        return JSONResponse({"detail": "Something went wrong in fewlabels itself: its terminal says what."}, 500)
 
     @api.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> JSONResponse:

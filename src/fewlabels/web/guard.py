@@ -14,8 +14,8 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST_BODY = 2**20  # bytes
-DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending hears no refusal
-LONGEST = 200  # characters of the path of a file of the page
+DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending misses the refusal
+LONGEST = 200  # characters in the path of one of the page's files
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "
@@ -29,15 +29,15 @@ HEADERS = [
 
 @dataclass(frozen=True)
 class Rules:
-    """With a token: it must be shown. Without: the server must have been called by a name of this machine.
+    """With a token: it must be shown. Without: the server must have been addressed by one of this machine's names.
 
-    The second keeps out a foreign page whose name was made to point here (DNS rebinding): its Host is another one.
+    The second keeps out a foreign page whose name was made to point here (DNS rebinding): its Host differs.
     """
 
     token: str | None = None
     cookie: str = "fewlabels"
     largest: int = LARGEST_BODY
-    challenge: bytes | None = None  # how to show the token, for those who ask by WWW-Authenticate
+    challenge: bytes | None = None  # sent as WWW-Authenticate: how to show the token
 
     def lets_in(self, headers: Headers, query: bytes) -> bool:
         if self.token is None:
@@ -63,14 +63,14 @@ class Rules:
             return 401, "This page needs its token: open the address that was printed where fewlabels was started."
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length) > self.largest:
-            return 413, f"The request has {length} bytes: {self.largest:,} is the most."
+            return 413, f"The request has {length} bytes: the limit is {self.largest:,}."
         if scope["path"].startswith("/static/") and ("\0" in scope["path"] or len(scope["path"]) > LONGEST):
-            return 404, "There is no such file."  # no file system could hold its name, and some say so by an exception
+            return 404, "There is no such file."  # no file system could hold its name, and some raise an exception
         return None
 
 
 class Guard:
-    """ASGI middleware: refuse by the rules, count the body, and put the headers of caution on every reply."""
+    """ASGI middleware: refuse by the rules, count the body, and put the security headers on every reply."""
 
     def __init__(self, app: ASGIApp, rules: Rules, sign_in: Callable[[bool], str]) -> None:
         self._app, self._rules, self._sign_in = app, rules, sign_in
@@ -104,7 +104,7 @@ class Guard:
             taken += len(message.get("body", b""))
             if taken > self._rules.largest:
                 await _drain(receive)
-                raise HTTPException(413, f"more than {self._rules.largest:,} bytes, which is the most")
+                raise HTTPException(413, f"more than the limit of {self._rules.largest:,} bytes")
             return message
 
         await self._app(scope, receive_within_limits, send_with_caution)

@@ -17,7 +17,7 @@ LIMITS = shapes.Limits(keys=len(KEYS), answers=MOST_AT_ONCE, name=LONGEST_NAME, 
 
 
 def classes(names: Sequence[str]) -> list[shapes.Class]:
-    """The classes with their keys: a class named by a digit has that digit, the others 1-9 in turn, then letters.
+    """The classes with their keys: a class whose name is a digit has that digit, the others 1-9 in turn, then letters.
 
     >>> [c.key for c in classes(["cat", "7", "dog"])]
     ['1', '7', '2']
@@ -52,7 +52,7 @@ def question(shot: Snapshot, found: Question | None) -> shapes.Question | None:
     if found is None:
         return None
     shown = item(shot, found.item)
-    if found.reason == "second opinion":  # an opinion of their own: what was said and follows from it is not shown
+    if found.reason == "second opinion":  # an independent one: what was said, and what follows from it, is not shown
         unseen = shown.model_copy(update={"label": None, "prediction": None, "chance": None})
         return shapes.Question(item=unseen, reason=found.reason, chances=[])
     chances = zip(shot.classes, shot.predictions.chance[found.item].tolist(), strict=True)

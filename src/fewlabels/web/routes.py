@@ -31,7 +31,7 @@ LONGEST_LIST = 200  # items in one reply
 def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules) -> None:
     @api.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def page(request: Request) -> Response:
-        """The page; a token shown in the address is put into a cookie and taken out of sight."""
+        """The page; a token in the address is moved into a cookie, out of sight."""
         if rules.token and "token" in request.query_params:
             moved = RedirectResponse("/", status_code=303)
             moved.set_cookie(rules.cookie, rules.token, httponly=True, samesite="strict", max_age=30 * 86400)
@@ -58,7 +58,7 @@ def asking(api: FastAPI, session: Session) -> None:
 
     @api.get("/api/items/{item}/upcoming")
     async def upcoming(item: int) -> shapes.Upcoming:
-        """What may be asked after this item, sent when it is known: the page fetches the pictures ahead."""
+        """What may be asked about after this item, sent when it is known: the page fetches the pictures ahead."""
         found = await asyncio.wrap_future(session.upcoming(item))
         shot = session.snapshot()
         return shapes.Upcoming(items=[present.item(shot, k, brief=True) for k in found])
@@ -72,7 +72,7 @@ def answering(api: FastAPI, session: Session) -> None:
         )
 
     def then(who: str, more: bool) -> Question | None:
-        """The next question, where it is wanted; in any case the standing counts what was said."""
+        """The next question, if it is wanted; either way the standing includes what was said."""
         if more:
             return session.question(who)
         session.settle()
@@ -80,19 +80,19 @@ def answering(api: FastAPI, session: Session) -> None:
 
     @api.post("/api/answers")
     def answer(given: shapes.GiveAnswer) -> shapes.Kept:
-        """Keep an answer; one given before by the same person is changed."""
+        """Keep an answer; it replaces one given before by the same person."""
         event = session.answer(given.who, given.item, given.label, given.key)
         return kept(event, then(given.who, given.next))
 
     @api.post("/api/skips")
     def skip(given: shapes.SetAside) -> shapes.Kept:
-        """Do not ask this again: nobody, or (unsure) this person."""
+        """Do not ask about this item again: not anyone, or (unsure) not this person."""
         set_aside = session.unsure if given.unsure else session.skip
         return kept(set_aside(given.who, given.item, given.key), then(given.who, given.next))
 
     @api.post("/api/undo")
     def undo(wish: shapes.Undo) -> shapes.Kept:
-        """Take back an answer of one's own, without `event` the last request; a single item is asked again."""
+        """Take back an answer of one's own (default: the last request); a single item is asked about again."""
         event, items = session.undo(wish.who, wish.key, wish.event, whole=wish.whole)
         if len(items) > 1 or not wish.next:
             return kept(event, then(wish.who, wish.next))
@@ -103,7 +103,7 @@ def answering(api: FastAPI, session: Session) -> None:
 
     @api.post("/api/classes")
     def add_class(wish: shapes.AddClass) -> shapes.Classes:
-        """One more class."""
+        """Add a class."""
         session.add_class(wish.who, wish.name, wish.key)
         session.settle()
         return shapes.Classes(classes=present.classes(session.snapshot().classes))
@@ -160,7 +160,7 @@ def looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
 
     @api.get("/api/items/{item}")
     async def one(item: int) -> shapes.Item:
-        """One item, whole."""
+        """One item, in full."""
         session.check_item(item)
         return present.item(session.snapshot(), item)
 
@@ -254,6 +254,6 @@ def exporting(api: FastAPI, session: Session) -> None:
 
     @api.get("/api/export.jsonl", response_class=Response, responses={200: {"content": {"application/jsonl": {}}}})
     def as_json_lines() -> Response:
-        """The same, one JSON object a line."""
+        """The same, one JSON object per line."""
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in settled_rows())
         return download(text, "application/jsonl; charset=utf-8", "jsonl")

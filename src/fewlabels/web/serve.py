@@ -23,7 +23,7 @@ from fewlabels.web.guard import LOOPBACK, Rules
 
 PORT = 8765
 SWITCH = 0.001  # seconds the learner's thread may keep the interpreter from a reader; Python's own 5 ms add up
-TRIES = 20  # ports after the usual one, where it is taken
+TRIES = 20  # ports to try, from the usual one on
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | No
     if token is None and host not in LOOPBACK:
         token = secrets.token_urlsafe(24)
     if token is not None and len(token) < 8:
-        raise SettingError(f"the token has {len(token)} characters: give at least 8, or leave it to be made.")
+        raise SettingError(f"the token has {len(token)} characters: give at least 8, or leave it out to have one made.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for candidate in [port] if port is not None else range(PORT, PORT + TRIES):
         place = socket.socket(family, socket.SOCK_STREAM)
@@ -74,7 +74,7 @@ def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | No
 
 
 def serve(session: Session, place: Place, *, browser: bool = False, started: Callable[[], None] = lambda: None) -> None:
-    """Serve the session's page until Ctrl-C or a signal to end."""
+    """Serve the session's page until Ctrl-C or a termination signal."""
     rules = Rules(place.token, f"fewlabels-{place.port}")
     several = place.token is not None
     app = make_app(session, rules=rules, several=several, person="" if several else _user())
@@ -83,7 +83,7 @@ def serve(session: Session, place: Place, *, browser: bool = False, started: Cal
 
 
 def run(app: ASGIApp, place: Place, started: Callable[[], None]) -> None:
-    """Serve until Ctrl-C or a signal to end."""
+    """Serve until Ctrl-C or a termination signal."""
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
     )

@@ -17,7 +17,7 @@ Key = Annotated[
         min_length=8,
         max_length=64,
         pattern=r"^[A-Za-z0-9_-]+$",
-        description="A fresh random text for each request; the same request sent again counts once.",
+        description="A fresh random string for each request; the same request sent again counts once.",
     ),
 ]
 
@@ -76,7 +76,7 @@ class Standing(Shape):
     curve: list[tuple[int, float]]
     target: float
     reached: bool
-    more: int | None = Field(description="About how many more answers to the target.")
+    more: int | None = Field(description="About how many more answers until the target.")
     counts: list[int] = Field(description="Items of each class, labelled or predicted.")
     to_review: list[int] = Field(description="Of these, predicted only.")
     people: list[Person]
@@ -86,10 +86,10 @@ class Standing(Shape):
 
 
 class Limits(Shape):
-    keys: int = Field(description="Classes that have a key on the keyboard.")
-    answers: int = Field(description="Answers in one request.")
-    name: int = Field(description="Characters of a person's name.")
-    class_name: int = Field(description="Characters of the name of a class.")
+    keys: int = Field(description="How many classes can have a key on the keyboard.")
+    answers: int = Field(description="Most answers in one request.")
+    name: int = Field(description="Most characters in a person's name.")
+    class_name: int = Field(description="Most characters in the name of a class.")
 
 
 class About(Shape):
@@ -130,7 +130,7 @@ class Why(Shape):
 
 class Upcoming(Shape):
     items: list[Item] = Field(
-        description="One for each answer that was foreseen; fewer where answers lead to the same."
+        description="One for each answer that was foreseen; fewer where several answers lead to the same."
     )
 
 
@@ -220,15 +220,15 @@ class SetAside(Shape):
     who: Who
     item: ItemId
     key: Key
-    unsure: bool = Field(False, description="Not skipped for all: this person cannot tell.")
+    unsure: bool = Field(False, description="Not skipped for everyone: only this person cannot tell.")
     next: bool = True
 
 
 class Undo(Shape):
     who: Who
     key: Key
-    event: Annotated[int, Field(ge=1, le=2**53)] | None = Field(None, description="Which one; without it, the last.")
-    whole: bool = Field(False, description="With all that was said in the same request.")
+    event: Annotated[int, Field(ge=1, le=2**53)] | None = Field(None, description="Which one; default: the last.")
+    whole: bool = Field(False, description="Take back all that was said in the same request.")
     next: bool = Field(True, description="Whether to be asked about the item again.")
 
 

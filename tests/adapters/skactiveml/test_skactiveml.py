@@ -188,7 +188,7 @@ def test_candidates_given_as_points_are_found_among_the_rows(graph):
     assert utilities.shape == (1, 4)
     np.testing.assert_allclose(utilities[0], whole[rows], rtol=1e-9)
     assert asked.tolist() == [np.argmax(utilities[0])]
-    with pytest.raises(MappingError, match="candidate 1 is no row of X"):
+    with pytest.raises(MappingError, match="candidate 1 is not a row of X"):
         GraphQuery(graph).query(X, y_of(labels), candidates=[X[9], [8.0, 8.0]])
 
 

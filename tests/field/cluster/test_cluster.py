@@ -236,7 +236,7 @@ def test_a_change_broken_off_halfway_is_not_taken_for_an_answer(two, monkeypatch
         patch.setattr(two._crew, "everyone", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             field.observe(1, 0)
-    with pytest.raises(ClusterError, match="a change of G was broken off"):
+    with pytest.raises(ClusterError, match="a change of G was interrupted"):
         two_step_lookahead(field)
 
 

@@ -62,7 +62,7 @@ def test_what_is_free_knows_the_limit_of_the_process(monkeypatch):
 def test_a_factor_that_would_not_fit_is_refused_with_the_number_and_auto_does_without(monkeypatch):
     graph = Graph(random_weights(2000, np.random.default_rng(0), density=0.01))
     monkeypatch.setattr(memory, "available", lambda: 20 * 2**20)
-    with pytest.raises(MemoryNeededError, match=r"a Cholesky factor with about \d+ entries a node needs 0\.\d GiB"):
+    with pytest.raises(MemoryNeededError, match=r"a Cholesky factor with about \d+ entries per node needs 0\.\d GiB"):
         SparseField(graph, 2, solver="superlu", pool=20, sample=64)
     assert SparseField(graph, 2, pool=20, sample=64).grounding.solver_name.startswith("PCG")
 

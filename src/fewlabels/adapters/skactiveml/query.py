@@ -41,16 +41,16 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
     >>> GraphQuery(path, "tsa", missing_label="", random_state=0).query(ids, y)
     array([3])
 
-    The graph is the one given, or else the `n_neighbors` nearest neighbours of X. Beside a given graph, X is one column
+    The graph is the one given, or else the `n_neighbors` nearest neighbours of X. With a given graph, X is one column
     of node numbers, of all nodes or of some, or anything with one row for every node. `strategy` is a name on the menu
     or an object with `cost(field)`. Without `classes`, those in y are all there are.
 
-    The graph's set-up is kept: as long as X and the parameters stay the same, a query takes in what is new in y and
-    no more. A copy or a pickle starts without it.
+    The graph's set-up is kept: as long as X and the parameters stay the same, a query only takes in what is new in y.
+    A copy or a pickle starts without it.
     """
 
-    _made: tuple[Any, Graph] | None = None  # the graph of X, after what it was made of
-    _held: tuple[Any, Field] | None = None  # the field in the state of the last query, after what it was made of
+    _made: tuple[Any, Graph] | None = None  # what the graph of X was made from, and the graph
+    _held: tuple[Any, Field] | None = None  # what the field was made from, and the field as of the last query
 
     def __init__(
         self,
@@ -81,9 +81,9 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
     ) -> Any:
         """Which samples to label next; with `return_utilities`, also how useful each of them would be.
 
-        Candidates are all unlabelled samples, or rows of X by their indices or as they are; a point that is no row of
-        X is no node of the graph, and raises a MappingError. The samples of a batch are chosen one after another, each
-        as if those before had been answered by their most probable label.
+        Candidates are all unlabelled samples, or rows of X by index or as points; a point that is not a row of X
+        is not a node of the graph, and raises a MappingError. The samples of a batch are chosen one after another,
+        each as if those before had been answered with their most probable class.
 
         Utilities, of shape (batch_size, n_samples) or, for candidates given as points, (batch_size, n_candidates), are
         the negative costs of the strategy: higher is better. They are NaN where a sample is labelled, not a candidate,
@@ -103,7 +103,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         field = self._field(graph, at_node, max(len(encoder.classes_), FEWEST_CLASSES))
 
         chosen, utilities = _batch(strategy, field, node, rows, label >= 0, batch_size, rng)
-        if among is not None and among.ndim > 1:  # candidates as points: they are what is counted
+        if among is not None and among.ndim > 1:  # candidates as points: indices are among them
             chosen, utilities = [rows.tolist().index(row) for row in chosen], utilities[:, rows]
         found = np.array(chosen, dtype=int)
         return (found, utilities) if return_utilities else found
@@ -122,9 +122,9 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         return self._made[1]
 
     def _field(self, graph: Graph, label: Ints, n_classes: int) -> Field:
-        """The field of the graph with these labels, by the shortest way from the one of the query before."""
+        """The field of the graph with these labels, by the shortest way from that of the query before."""
         key = (graph, self.beta, self.engine)
-        held, self._held = self._held, None  # gone, should an update fail half way
+        held, self._held = self._held, None  # gone, in case an update fails half way
         if held is not None and held[0] == key and held[1].n_classes <= n_classes:
             field = held[1]
         else:
@@ -163,7 +163,7 @@ def _batch(
         return int(node[chosen[-1]])
 
     if wanted := min(size, len(open_)):
-        field.skip(np.arange(field.n_nodes))  # what is no candidate need not be scored
+        field.skip(np.arange(field.n_nodes))  # what is not a candidate need not be scored
         field.skip(node[open_], False)
         in_turn(strategy, field, wanted, choose)
     for row in rng.permutation(shut)[: size - wanted].tolist():
@@ -200,7 +200,7 @@ def _rows(candidates: NDArray[Any] | None, X: Floats, label: Ints) -> Ints:
         same = rows_of[_bytes(point)]
         if not same:
             raise MappingError(
-                f"candidate {k} is no row of X, or one that was given before, so it is no node of its own: add it to "
+                f"candidate {k} is not a row of X, or was given before, so it has no node of its own: add it to "
                 "X, and its edges to the graph, or give candidates by their indices."
             )
         found.append(same.pop(0))

@@ -1,4 +1,4 @@
-"""Strategies of scikit-activeml, which see points, as strategies of ours."""
+"""scikit-activeml's strategies, which see points, as strategies of ours."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class FromSkactiveml:
     >>> learner.query() in (1, 2)
     True
 
-    X (n, d) has a row for every node, and is all that the strategy sees beside the labels; they come as class numbers
-    and NaN. What `query` needs besides is given by keyword, or else by default: `clf` and `estimator` are a
+    X (n, d) has a row for every node, and is all that the strategy sees besides the labels, which come as class
+    numbers and NaN. What else `query` needs is given by keyword, or else by default: `clf` and `estimator` are a
     ParzenWindowClassifier, `ensemble` is 20 random trees. The question is the one that the strategy names; nodes it
     gives no finite utility share the highest cost. A strategy without a random_state gets 0, so that the same history
     gives the same question.
@@ -38,7 +38,7 @@ class FromSkactiveml:
 
     def __init__(self, query_strategy: Any, X: ArrayLike, **query_arguments: Any) -> None:
         if isinstance(query_strategy, type) or not callable(getattr(query_strategy, "query", None)):
-            raise SettingError(f"{query_strategy!r} has no query(X, y, ...): give a pool query strategy, made.")
+            raise SettingError(f"{query_strategy!r} has no query(X, y, ...): give a pool query strategy instance.")
         missing = getattr(query_strategy, "missing_label", np.nan)
         if missing == missing:
             raise SettingError(f"the strategy's missing_label is {missing!r}: make it with NaN, its default.")
@@ -63,7 +63,7 @@ class FromSkactiveml:
             return np.zeros(len(u))
         y = np.where(field.label >= 0, field.label, np.nan)
         models = {name: default_model(name, self.query_strategy, self.X, field.n_classes) for name in self._models}
-        with threadpool_limits(1):  # no digit of theirs depends on how many threads there are
+        with threadpool_limits(1):  # so that no digit depends on how many threads there are
             chosen, utilities = self.query_strategy.query(
                 X=self.X,
                 y=y,
@@ -77,7 +77,7 @@ class FromSkactiveml:
 
 
 def named_first(cost: Floats, place: int) -> Floats:
-    """(u,) the costs made finite, the one at this place the lowest beyond a tie."""
+    """(u,) the costs made finite, the one at this place lowest by more than a tie."""
     finite = np.isfinite(cost)
     cost = np.where(finite, cost, cost[finite].max(initial=0) + 1)
     others = np.delete(cost, place)
@@ -87,7 +87,7 @@ def named_first(cost: Floats, place: int) -> Floats:
 
 
 def default_model(argument: str, query_strategy: Any, X: Floats, n_classes: int) -> Any:
-    """The model for this argument of `query` where the user names none.
+    """The model for this argument of `query` if the user gives none.
 
     The Parzen window's gamma is 1 / (d var X), scikit-learn's "scale", so that the units of X do not matter.
     """
@@ -106,7 +106,7 @@ def default_model(argument: str, query_strategy: Any, X: Floats, n_classes: int)
 
 
 def offered() -> dict[str, Any]:
-    """{name: class} of scikit-activeml's pool strategies that ask for labels and need no other strategy within."""
+    """{name: class} of scikit-activeml's pool strategies that ask for labels and need no other strategy."""
     from skactiveml import pool
 
     return {name: getattr(pool, name) for name in sorted(pool.__all__) if _is_offered(getattr(pool, name))}

@@ -1,4 +1,4 @@
-"""Who is tied to whom: training points among themselves, and new points to training points."""
+"""Which points are tied: training points among themselves, and new points to training points."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make_affinity(name: str, X: Any, n_neighbors: int, gamma: float | None) -> A
 
 @dataclass(frozen=True)
 class Nearest:
-    """A point is tied to its nearest neighbours, by the rule of `Graph.from_features`; a new one to its own alone."""
+    """A point is tied to its nearest neighbours, by the rule of `Graph.from_features`; a new one only to its own."""
 
     n_neighbors: int
 
@@ -79,7 +79,7 @@ class Everyone:
         rows = max(1, AT_ONCE // n)
         for start in range(0, m, rows):
             squares = _squares(points[start : start + rows], X)
-            squares -= squares.min(axis=1, keepdims=True)  # the strongest is 1: a far point has ties, too
+            squares -= squares.min(axis=1, keepdims=True)  # the strongest is 1, so that a far point has ties too
             yield np.exp(-self.gamma * squares)
 
 
@@ -98,7 +98,7 @@ class Given:
 
 
 def _graph_of_ties(ties: Any) -> Graph:
-    """Without ties of a point to itself, and those `SPAN` times weaker than the strongest: float64 cannot hold both."""
+    """All ties but of a point to itself, and those `SPAN` times weaker than the strongest: float64 cannot hold both."""
     ties = sparse.coo_array(ties)
     i, j = ties.coords
     between = i != j
@@ -119,7 +119,7 @@ def _not_negative(X: Any) -> sparse.coo_array:
 
 
 def equal_rows(points: Any, X: Any) -> sparse.csr_array:
-    """(m, n) 1 where a new point is a training point over again, number by number."""
+    """(m, n) 1 where a new point equals a training point, number by number."""
     wanted: dict[bytes, list[int]] = {}
     for i, key in enumerate(_keys(points)):
         wanted.setdefault(key, []).append(i)
@@ -129,7 +129,7 @@ def equal_rows(points: Any, X: Any) -> sparse.csr_array:
 
 
 def _keys(X: Any) -> Iterator[bytes]:
-    """Each row in bytes; the same for equal rows."""
+    """Each row as bytes; the same for equal rows."""
     if not sparse.issparse(X):
         yield from (row.tobytes() for row in X + 0.0)  # -0.0 becomes 0.0
         return
@@ -142,7 +142,7 @@ def _keys(X: Any) -> Iterator[bytes]:
 
 
 def _narrowness(X: Any, n_neighbors: int) -> float:
-    """The gamma at which a point's n_neighbors-th neighbour is three standard deviations away, in the median.
+    """The gamma at which a point's n_neighbors-th neighbour is, in the median, three standard deviations away.
 
     That is gamma = 4.5 / s^2. With all points tied, a wider Gaussian drowns the few near ones in the many far ones.
     """
@@ -152,7 +152,7 @@ def _narrowness(X: Any, n_neighbors: int) -> float:
     k = min(n_neighbors, X.shape[0] - 1)
     apart = np.partition(_squares(X, X), k, axis=1)[:, k]  # the point itself is at place 0
     apart = apart[apart > 0]
-    return float(4.5 / np.median(apart)) if len(apart) else 1.0  # exp(-4.5) is a Gaussian at 3
+    return float(4.5 / np.median(apart)) if len(apart) else 1.0  # exp(-4.5) is a Gaussian at 3 deviations
 
 
 def _squares(A: Any, B: Any) -> Floats:

@@ -1,4 +1,4 @@
-"""Class mass normalisation: the shares of the classes made those known beforehand (Zhu, Ghahramani & Lafferty 2003)."""
+"""Class mass normalisation: classes are scaled to the shares known beforehand (Zhu, Ghahramani & Lafferty 2003)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROUNDING = 1e-6  # how far from 1 the shares may sum
 
 
 def class_factors(harmonic: Floats, number: Ints, prior: Any) -> Floats:
-    """(C,) what each column of the harmonic function is multiplied with: wanted share over the share it has.
+    """(C,) what each column of the harmonic function is multiplied by: the wanted share over the share it has.
 
     The share it has is over the points that labels reach and that have none themselves. A class that has no share there
     keeps its column as it is.

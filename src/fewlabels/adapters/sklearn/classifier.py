@@ -39,7 +39,7 @@ UNREACHED = ("uniform", "missing", "error")
 class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Labels spread over a graph of the points: each is the weighted mean of its neighbours (Zhu et al. 2003).
 
-    It is the limit of scikit-learn's `LabelPropagation`, solved for at once.
+    It is the limit of scikit-learn's `LabelPropagation`, solved for directly.
 
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0]]
     >>> harmonic = HarmonicClassifier(n_neighbors=1).fit(X, ["low", None, None, None, "high"])
@@ -54,23 +54,23 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         "knn": a point is tied to its `n_neighbors` nearest, by the rule of `Graph.from_features`. "rbf": all points are
         tied, by exp(-gamma d^2). "precomputed": X holds the ties, as a symmetric (n, n) matrix, dense or sparse.
     gamma
-        Of "rbf"; None takes 4.5 / s^2, s the median distance of a point to its `n_neighbors`-th neighbour: that one is
-        three standard deviations away.
+        For "rbf"; None means 4.5 / s^2, s being the median distance of a point to its `n_neighbors`-th neighbour: that
+        one is three standard deviations away.
     classes
-        The classes, in the order of the columns of `predict_proba`, where y may lack some of them; None takes those
+        The classes, in the order of the columns of `predict_proba`, where y may lack some of them; None means those
         of y, sorted. Scorers of probabilities expect them sorted.
     missing_label
         What stands in y for a label that is not known. NaN, None and pandas.NA always do.
     unreached
-        What is said of points that no label reaches, in components of the graph without one. "uniform": every class is
-        equally likely, and the first is predicted; "missing": `missing_label` is predicted, with chances of NaN;
+        What to predict for points that no label reaches, in components of the graph without one. "uniform": every class
+        is equally likely, and the first is predicted; "missing": `missing_label` is predicted, with chances of NaN;
         "error": they are refused.
     class_prior
-        The share of each class that is known beforehand: "labels" for those in y, or an array in the order of the
+        The share of each class, known beforehand: "labels" for those in y, or an array in the order of the
         classes. The chances of the unlabelled points are scaled, class by class, to these shares (class mass
         normalisation). None leaves them as they are.
     beta, engine
-        As in `ActiveLearner`. beta counts in `expected_error_` alone.
+        As in `ActiveLearner`. beta affects only `expected_error_`.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         (n, C) chance of each class at each training point: the harmonic function, scaled to `class_prior` if there is
         one; certain where labelled.
     transduction_
-        (n,) label of each training point: its own, or the most probable; on a tie the class listed first.
+        (n,) class of each training point: its label, or the most probable class; on a tie the one listed first.
     expected_error_
         The share of training points expected to be wrong, by two-step marginals (Jun & Nowak 2016), as in
-        `ActiveLearner`. They take into account how far the labels are, which `label_distributions_` do not.
+        `ActiveLearner`. They take into account how far away the labels are, which `label_distributions_` do not.
     graph_
         The `Graph` of the training points; node k is row k.
     """
@@ -133,7 +133,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """(m,) the most probable label of each point; on a tie the class listed first."""
+        """(m,) the most probable class of each point; on a tie the one listed first."""
         return self._most_probable(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> Floats:
@@ -155,7 +155,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return self._chances(harmonic)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Share of the points with a label in y that are predicted so; points whose label is missing do not count."""
+        """Share of the points with a label in y that are predicted correctly; points without one do not count."""
         y = column_or_1d(y)
         known = ~is_missing(y, self.missing_label)
         if not known.any():
@@ -198,14 +198,14 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return np.divide(total, weight[:, None], out=np.full_like(total, np.nan), where=weight[:, None] > 0)
 
     def _chances(self, harmonic: Floats) -> Floats:
-        """(m, C) the harmonic function scaled to the class prior, and what is said where no label reaches."""
+        """(m, C) the harmonic function scaled to the class prior, and what is predicted where no label reaches."""
         p = harmonic * self._factor
         p /= p.sum(axis=1, keepdims=True)
         lost = np.flatnonzero(~self._reached(p))
         if len(lost) and self.unreached == "error":
             raise LabelError(
                 f"no label reaches {len(lost)} of {len(p)} points, the first in row {lost[0]}: label one in each "
-                'component of the graph, tie more points to each other, or take unreached="uniform" or "missing".'
+                'component of the graph, tie more points to each other, or use unreached="uniform" or "missing".'
             )
         if self.unreached == "uniform":
             p[lost] = 1 / len(self.classes_)

@@ -27,7 +27,7 @@ def read_targets(y: Any, classes: Iterable[Hashable] | None, missing_label: Any)
         )
     if known.dtype.kind == "f" and np.isinf(known).any():
         raise LabelError(
-            f"y holds {known[np.isinf(known)][0]}, which is no class: mend it, or give NaN for a missing label."
+            f"y holds {known[np.isinf(known)][0]}, which is not a class: correct it, or give NaN for a missing label."
         )
     check_classification_targets(known)
     _refuse_marker_as_text(known, missing_label)
@@ -43,7 +43,7 @@ def read_targets(y: Any, classes: Iterable[Hashable] | None, missing_label: Any)
     found, number[~missing] = np.unique(known, return_inverse=True)
     if len(found) == 1 and missing.any():
         warnings.warn(
-            f"the only class in y is {found[0].item()!r}, beside missing labels: every point is predicted so. "
+            f"the only class in y is {found[0].item()!r}, besides missing labels: every point is predicted as it. "
             f"Name the others with classes=[...]; if {missing_label!r} is a class, give another missing_label.",
             stacklevel=3,
         )
@@ -51,7 +51,7 @@ def read_targets(y: Any, classes: Iterable[Hashable] | None, missing_label: Any)
 
 
 def is_missing(y: NDArray[Any], missing_label: Any) -> Flags:
-    """(n,) where y is missing_label, or NaN, None or pandas.NA whatever that is."""
+    """(n,) where y is missing_label, or (whatever that is) NaN, None or pandas.NA."""
     if y.dtype.kind == "f":
         absent = np.isnan(y)
     elif y.dtype.kind == "O":
@@ -87,7 +87,7 @@ def _of_one_kind(known: NDArray[Any]) -> NDArray[Any]:
     values = [v.item() if isinstance(v, np.generic) else v for v in known]
     odd = next((v for v in values if isinstance(v, str) != isinstance(values[0], str)), None)
     if odd is not None:
-        raise LabelError(f"y holds both {values[0]!r} and {odd!r}, text and not: give labels of one kind.")
+        raise LabelError(f"y holds both {values[0]!r} and {odd!r}, text and not text: give labels of one kind.")
     return np.array(values)
 
 
@@ -95,8 +95,8 @@ def _refuse_marker_as_text(known: NDArray[Any], missing_label: Any) -> None:
     """NumPy turns the -1 of ["cat", -1] into text, which would make it a class."""
     if _is_text(known) and not isinstance(missing_label, str) and (known == str(missing_label)).any():
         raise LabelError(
-            f"y holds the text {str(missing_label)!r}, and missing_label is {missing_label!r}, which is no text: "
-            f"give missing_label={str(missing_label)!r}, or None instead of labels that are missing."
+            f"y holds the text {str(missing_label)!r}, and missing_label is {missing_label!r}, which is not text: "
+            f"give missing_label={str(missing_label)!r}, or None for labels that are missing."
         )
 
 
@@ -106,7 +106,7 @@ def _places(labels: list[Any], classes: list[Hashable]) -> list[int]:
         if label not in place:
             raise LabelError(
                 f"y holds {label!r}, which is not one of the classes {quoted(classes)}.{nearest(label, classes)} "
-                "Add it to classes, or mend y."
+                "Add it to classes, or correct y."
             )
     return [place[label] for label in labels]
 

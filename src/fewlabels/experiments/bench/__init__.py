@@ -1,1 +1,1 @@
-"""Speed on this machine, as ratios to honest rivals in the same run. A case is timed only after it was found right."""
+"""Speed on this machine, as ratios to honest rivals in the same run. A case is timed only once it is found correct."""

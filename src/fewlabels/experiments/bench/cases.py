@@ -18,7 +18,7 @@ from fewlabels.graph import Graph
 from fewlabels.strategies import STRATEGIES, cost_of, lowest, tied
 
 LABELS = 50
-ALIKE = 1e-9  # costs of ours and the rival's may differ by this
+ALIKE = 1e-9  # how much our costs and the rival's may differ
 
 
 class MissingRivalError(FewlabelsError):
@@ -42,7 +42,7 @@ class Timing:
 
 @cache
 def cora_alike() -> tuple[Graph, tuple[int, ...]]:
-    """CORA and its labels, or a random graph of its size where it cannot be had."""
+    """CORA and its labels, or a random graph of its size if it is not available."""
     try:
         data = cora()
         return data.graph, tuple(data.labels.tolist())
@@ -71,7 +71,7 @@ def taught_field(graph: Graph, labels: tuple[int, ...], n_classes: int = 7) -> D
 
 
 def fastest(call: Callable[[], object], repeats: int) -> float:
-    """Seconds of the quickest of some calls, after one to warm up."""
+    """Seconds of the quickest of several calls, after one to warm up."""
     call()
     seconds = []
     for _ in range(repeats):
@@ -104,7 +104,7 @@ def _round(strategy: str, rival_cost: Callable[[Floats, Floats, int, int], Float
     def question() -> int:
         field.observe(node, labels[node])
         asked = lowest(costs(strategy, field), field.unlabelled, np.random.default_rng(0))
-        field.forget(node)  # so that every repeat starts alike; a rank-one update more than a question needs
+        field.forget(node)  # so that every repeat starts alike; one rank-one update more than a question needs
         return asked
 
     def rival(block: int) -> int:

@@ -20,9 +20,9 @@ __all__ = ["Cluster"]
 class Cluster:
     """The engine of a learner: `ActiveLearner(graph, classes, engine=Cluster("tcp://scheduler:8786"))`.
 
-    It asks what the dense engine asks. One cluster serves several learners; `close`, or leaving a `with` block, lets go
-    of the workers and of what they hold. Messages go by way of the scheduler, or with `direct` straight to the workers,
-    which is quicker where this machine can reach them.
+    It asks the same questions as the dense engine. One cluster serves several learners; `close`, or leaving a `with`
+    block, releases the workers and what they hold. Messages go through the scheduler, or with `direct` straight to the
+    workers, which is quicker where this machine can reach them.
     """
 
     def __init__(self, address: str, *, direct: bool = False, timeout: float = 5.0) -> None:

@@ -19,9 +19,9 @@ from fewlabels.field.cluster.crew import Crew, WorkerGone
 from fewlabels.machine.memory import GIB
 
 PIVOT = 256  # nodes eliminated together while G is set up
-PANELS = 4  # (PIVOT, n) arrays at hand then, besides the rows
+PANELS = 4  # (PIVOT, n) arrays in use then, besides the rows
 WAY_OUT = (
-    "No answer of the learner is lost: save() it if it is not on disk yet, and load it with a new engine, "
+    "No answer is lost: save() the learner if it is not on disk yet, and load it with a new engine, "
     "ActiveLearner.load(path, graph, engine=Cluster(address))."
 )
 
@@ -29,7 +29,7 @@ _numbers = itertools.count()
 
 
 class Blocks:
-    """The rows of one field's G, the first ones on the first worker and so on; each worker's are numbered alike."""
+    """The rows of one field's G, the first ones on the first worker and so on; known to every worker by one number."""
 
     def __init__(self, crew: Crew, n: int, bounds: list[int], number: int) -> None:
         self.crew, self.n, self.bounds = crew, n, bounds
@@ -39,7 +39,7 @@ class Blocks:
 
     @classmethod
     def spread(cls, crew: Crew, n: int) -> Blocks:
-        """Room for n rows, as many on each worker as its threads and its memory allow; refused where there is none."""
+        """Room for n rows, shared out by the workers' threads and memory; refused if there is not enough."""
         spare = 8 * n * PIVOT * PANELS
         free = _free(crew)
         fits = [max(0, (f - spare) // (8 * n)) for f in free]
@@ -57,7 +57,7 @@ class Blocks:
         return blocks
 
     def copy(self) -> Blocks:
-        """The same rows once more, on the same workers."""
+        """A second copy of the rows, on the same workers."""
         for worker, wanted, free in self._needed_for_copy():
             if wanted > free:
                 raise MemoryNeededError(
@@ -70,7 +70,7 @@ class Blocks:
         return twin
 
     def can_copy(self) -> bool:
-        """Whether every worker has room for its rows once more."""
+        """Whether every worker has room for a second copy of its rows."""
         return all(wanted <= free for _, wanted, free in self._needed_for_copy())
 
     def _needed_for_copy(self) -> list[tuple[str, int, int]]:
@@ -105,11 +105,11 @@ class Blocks:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Around a change of G: broken off halfway, it leaves rows that no longer belong together."""
+        """Around a change of G: interrupted halfway, it leaves rows that no longer match."""
         try:
             yield
         except BaseException:
-            self.broken = self.broken or f"a change of G was broken off, and its rows no longer fit. {WAY_OUT}"
+            self.broken = self.broken or f"a change of G was interrupted, and its rows no longer match. {WAY_OUT}"
             raise
 
     def eliminate(self, start: int, stop: int) -> bool:
@@ -122,7 +122,7 @@ class Blocks:
         return bool(done)
 
     def steps(self) -> list[tuple[int, int]]:
-        """The nodes, a few at a time, never of two workers."""
+        """The nodes, a few at a time, never from two workers."""
         return [(k, min(k + PIVOT, b)) for a, b in pairwise(self.bounds) for k in range(a, b, PIVOT)]
 
     @contextmanager

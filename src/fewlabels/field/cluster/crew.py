@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, and what is said to them: every message of the driver goes through here."""
+"""The workers of a Dask cluster, and the messages to them: all that the driver sends goes through here."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scipy import sparse
 
 from fewlabels.errors import SettingError
 
-POLL = 1.0  # seconds between two looks at whether a worker that has not answered yet is still there
+POLL = 1.0  # seconds between checks that a worker that has not answered yet is still there
 
 
-class WorkerGone(Exception):  # noqa: N818  a fact between these files, said to nobody
+class WorkerGone(Exception):  # noqa: N818  passed between these files, never shown
     """These workers (by number) no longer answer."""
 
     def __init__(self, sentence: str, which: list[int]) -> None:
@@ -24,7 +24,7 @@ class WorkerGone(Exception):  # noqa: N818  a fact between these files, said to 
 
 
 class Crew:
-    """One holder of rows on every worker that the scheduler knows when the crew is called together."""
+    """One holder of rows on every worker that the scheduler knows when the crew is created."""
 
     def __init__(self, address: str, timeout: float, direct: bool) -> None:
         self.address = address
@@ -60,7 +60,7 @@ class Crew:
         return self.each(method, [arguments] * len(self.workers))
 
     def each(self, method: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """What each worker answers when each is told something else; all work at the same time."""
+        """What each worker answers when each is told something different; all work at the same time."""
         return self._hear([(k, self._say(k, method, mine)) for k, mine in enumerate(arguments)])
 
     def forget_rows(self, field: int) -> None:
@@ -94,7 +94,7 @@ class Crew:
         try:
             with self._client.as_current():
                 return getattr(self._holders[k], method)(*arguments)
-        except RuntimeError:  # Dask knows already that the worker is gone
+        except RuntimeError:  # Dask already knows that the worker is gone
             raise self._loss(k) from None
 
     def _hear(self, calls: list[tuple[int, Any]]) -> list[Any]:
@@ -118,7 +118,9 @@ class Crew:
     def _loss(self, k: int) -> WorkerGone:
         gone = self._gone() or [k]
         names = " and ".join(self.workers[k] for k in gone)
-        self.lost = WorkerGone(f"the worker {names} of the cluster at {self.address} is gone", gone)
+        who = f"the worker {names}" if len(gone) == 1 else f"the workers {names}"
+        verb = "is" if len(gone) == 1 else "are"
+        self.lost = WorkerGone(f"{who} of the cluster at {self.address} {verb} gone", gone)
         return self.lost
 
 
@@ -133,7 +135,7 @@ def _connect(address: str, timeout: float, direct: bool) -> Any:
         return Client(  # type: ignore[no-untyped-call]
             address, timeout=timeout, set_as_default=False, direct_to_workers=direct
         )
-    except Exception as error:  # whatever is there may answer anything
+    except Exception as error:  # whatever listens there may answer anything
         raise SettingError(
             f"no Dask scheduler answers at {address} ({error}). Start one with `dask scheduler`, or check the address."
         ) from None

@@ -24,7 +24,7 @@ from fewlabels.machine.progress import Progress
 
 
 class ClusterField(BatchUpdates, Known):
-    """G and h of a graph, changed in place by every answer as in the dense engine; nothing (n, n) is ever here.
+    """G and h of a graph, changed in place by every answer as in the dense engine; no (n, n) array is ever here.
 
     Every array below is by node number, and nodes keep their rows and columns on the workers, so an answer moves one
     row of G from the worker that holds it, and the same row to each worker.
@@ -37,7 +37,7 @@ class ClusterField(BatchUpdates, Known):
         self._error = np.zeros(self.n_nodes)  # to expect in each G_kk
         self._h = np.zeros((self.n_nodes, n_classes))
         self._island = np.full(self.n_nodes, -1)
-        self.refreshes = -1  # how often drift has forced a fresh G
+        self.refreshes = -1  # how often G was computed afresh since the set-up
         self._blocks = Blocks.spread(crew, self.n_nodes)
         self.refresh()
 
@@ -83,7 +83,7 @@ class ClusterField(BatchUpdates, Known):
         return Costs(lookahead.sopt_cost(self._blocks, self._around()))
 
     def _around(self) -> Surroundings:
-        """What the workers are sent to score questions by."""
+        """What the workers need to score questions."""
         u = self.unlabelled
         return Surroundings(u, self._h[u], self._diagonal[u], self._island[u], self._pieces(u))
 
@@ -187,7 +187,7 @@ class ClusterField(BatchUpdates, Known):
         lonely = (self._island >= 0) & (size == 1)
         lifted = np.where(lonely, -1, self._island)
         lift = (np.bincount(self._component, self._degree)[self._component] / size) / size  # (n,) mean degree / size
-        lift[size == 1] = 1  # without a use there
+        lift[size == 1] = 1  # not used there
         inside = sparse.diags_array((~known).astype(float))
         W = sparse.csr_array(inside @ self.weights @ inside)
         W.eliminate_zeros()
@@ -217,7 +217,7 @@ class ClusterField(BatchUpdates, Known):
         self.refreshes += 1
 
     def _watch(self) -> None:
-        """Start afresh where rounding has taken too much."""
+        """Start afresh if rounding has cost too much."""
         reached = (self.label < 0) & (self._island < 0)
         if (self._error[reached] > DRIFT * self._diagonal[reached]).any():
             self.refresh()
@@ -229,7 +229,7 @@ class ClusterField(BatchUpdates, Known):
             self.refresh()  # 1 / degree is the least resistance there can be
 
     def _build_up(self) -> None:
-        """G afresh without a subtraction, for weights that span too far to eliminate: as if all nodes had been known,
+        """G afresh without a subtraction, for weights that span too far to eliminate: as if all nodes had been known
         and were taken back one after another. As slow as that many answers.
         """
         unknown = self.unlabelled

@@ -17,12 +17,12 @@ from fewlabels.kernels.cpu.rows import Surroundings
 from fewlabels.machine import memory
 
 MOST_THREADS = numba.get_num_threads()  # that Numba was started with
-LIMIT = 0.8  # of a worker's memory limit: above it Dask stops giving it work, and soon after ends it
+LIMIT = 0.8  # of a worker's memory limit: above it Dask gives it no more work, and soon kills it
 CHUNK = 256  # rows changed together: the product of a chunk is all that is held besides G
 
 
 class Holder:
-    """The actor: one to a worker, keeping the rows of one field or of several, each under its number.
+    """The actor: one per worker, keeping the rows of one field or of several, each under its number.
 
     Everything asked of a field's rows comes in through `do`, which works on as many threads as the worker has.
     """
@@ -57,7 +57,7 @@ class Holder:
 
     def do(self, field: int, verb: str, *arguments: Any) -> Any:
         """One of the verbs of `Rows`."""
-        numba.set_num_threads(min(self.threads, MOST_THREADS))  # counts for this Python thread
+        numba.set_num_threads(min(self.threads, MOST_THREADS))  # applies to this Python thread
         with self.blas.limit(limits=self.threads):  # Dask starts its workers with one thread for BLAS
             return getattr(self.rows[field], verb)(*arguments)
 
@@ -107,7 +107,7 @@ class Rows:
         return self.pivot
 
     def sweep(self, start: int, stop: int, pivot: Floats) -> None:
-        """Gauss and Jordan's step in place: after all nodes have had it, the rows are those of the inverse."""
+        """A Gauss-Jordan step in place: once all nodes have had theirs, the rows are those of the inverse."""
         for left in range(0, len(self.G), CHUNK):
             chunk = self.G[left : left + CHUNK]
             factor = chunk[:, start:stop].copy()
@@ -118,7 +118,7 @@ class Rows:
             self.G[start - self.first : stop - self.first] = pivot
 
     def settle(self, empty: Flags, island: Ints, lift: Floats, degree: Floats, signed: Floats) -> tuple[Floats, ...]:
-        """What the sweep left to do: (m,) the diagonal, (m,) the error to expect in it, (m, C) the propagated labels.
+        """Finish after the sweeps; returns (m,) the diagonal, (m,) the error to expect in it, (m, C) h.
 
         empty (n,) are the nodes whose rows and columns are zero: labelled, or without a neighbour.
         """
@@ -135,7 +135,7 @@ class Rows:
         return self.G[node - self.first].copy()
 
     def reach(self, beside: Ints, weight: Floats) -> Floats:
-        """(m,) these rows of G times a vector that is zero but at the nodes `beside`."""
+        """(m,) these rows of G times a vector that is zero except at the nodes `beside`."""
         return self.G[:, beside] @ weight
 
     def sums(self) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""The dense engine: all of G in one array of this machine."""
+"""The dense engine: all of G in one array on this machine."""
 
 from fewlabels.field.dense.field import DenseField
 

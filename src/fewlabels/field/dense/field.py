@@ -41,7 +41,7 @@ class DenseField(BatchUpdates, Placement):
         self._G = np.zeros((self.n_nodes, self.n_nodes))
         self._h = np.zeros((self.n_nodes, n_classes))
         self._error = np.empty(self.n_nodes)
-        self.refreshes = -1  # how often drift has forced a fresh G
+        self.refreshes = -1  # how often G was computed afresh since the set-up
         self.refresh()
 
     @property
@@ -76,7 +76,7 @@ class DenseField(BatchUpdates, Placement):
         return Costs(self._kernels.sopt_cost(self.G, self.island))
 
     def _shortcuts(self) -> dict[str, Any]:
-        """The nodes' pieces, since an answer says something about its own only, and which no question is about."""
+        """The nodes' pieces, since an answer affects only its own, and which nodes no question is about."""
         return {"piece": self._pieces(self.unlabelled), "skipped": self.skipped[self.unlabelled]}
 
     def observe(self, node: int, label: int) -> None:
@@ -193,7 +193,7 @@ class DenseField(BatchUpdates, Placement):
         return error
 
     def _watch(self) -> None:
-        """Start afresh where rounding has taken too much."""
+        """Start afresh if rounding has cost too much."""
         now, reached = np.diag(self.G), self.island < 0
         if (self.error[reached] > DRIFT * now[reached]).any():
             self.refresh()

@@ -11,7 +11,7 @@ from scipy.linalg import lapack, solve_triangular
 from fewlabels.arrays import EPS, Floats
 from fewlabels.machine.progress import Progress
 
-BLOCKS_FROM = 6000  # nodes; one call of LAPACK is quicker below, and done in two or three seconds
+BLOCKS_FROM = 6000  # nodes; below, one LAPACK call is quicker, and takes two or three seconds
 BLOCK = 1024
 TOLERANCE = 1e-9  # expected relative error of a Cholesky inverse above which bordering takes its place
 
@@ -75,8 +75,8 @@ def _inverse_by_lapack(A: Floats) -> bool:
 def _inverse_by_blocks(A: Floats, block: int = BLOCK) -> bool:
     """The lower triangle of the inverse: A = L L', M = inv(L), M'M, block by block, with a line of progress.
 
-    LAPACK's own three steps and operations, nearly all of them matrix products; but it can say how far it is, and no
-    call is made on a large matrix: OpenBLAS 0.3.30 crashes in dpotrf from 16,000 on.
+    The same three steps and operations as LAPACK's, nearly all matrix products; but this can report progress, and
+    makes no call on a large matrix: OpenBLAS 0.3.30 crashes in dpotrf from 16,000 on.
     """
     m = len(A)
     cuts = [slice(start, min(start + block, m)) for start in range(0, m, block)]

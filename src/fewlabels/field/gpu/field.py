@@ -21,16 +21,16 @@ from fewlabels.machine.memory import GIB
 
 SPARE = 2**30  # bytes left to the kernels and to torch itself
 COMFORT = 3  # float64 is taken where this many such matrices would fit
-TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-3}  # expected relative error of a variance that is too large
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-3}  # largest expected relative error allowed in a variance
 
 
 class GpuField(BatchUpdates, Placement):
     """G and h of a graph on the card: the dense engine's places and updates, Triton's arithmetic.
 
-    G is float64, which gives the questions of the dense engine, while three such matrices would fit on the card; beyond
-    that float32, computed in float64 where there is room for it and rounded. Nothing the size of G ever leaves the card
-    but through the property `G`, which copies it. Unlike the dense engine, this one does not watch its rounding
-    errors as answers come in; it refuses graphs whose weights would make the first ones large.
+    G is float64, which gives the questions of the dense engine, if three such matrices would fit on the card; else
+    float32, computed in float64 where there is room for it and rounded. Nothing the size of G ever leaves the card
+    except through the property `G`, which copies it. Unlike the dense engine, this one does not watch its rounding
+    errors as answers come in; it refuses graphs whose weights would make them large from the start.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class GpuField(BatchUpdates, Placement):
         if not error <= TOLERANCE[self._work]:
             raise GraphError(
                 f"the weights span so far that the gpu engine would lose a variance to rounding (expected relative "
-                f"error {error:.1g}, bound {TOLERANCE[self._work]:g}). Use engine='dense', which has a slower way."
+                f"error {error:.1g}, bound {TOLERANCE[self._work]:g}). Use engine='dense', which is slower but copes."
             )
         if work is not block:
             for start in range(0, m, BLOCK):
@@ -216,7 +216,7 @@ class GpuField(BatchUpdates, Placement):
 
 
 def free_memory(device: torch.device) -> int:
-    """Bytes that may still be taken on the card; what torch has set aside but does not use counts."""
+    """Bytes still free on the card, including what torch has set aside but does not use."""
     if device.type != "cuda":
         return 2**62
     set_aside = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

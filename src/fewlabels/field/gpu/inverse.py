@@ -36,7 +36,7 @@ def green(A: Tensor, W: sparse.csr_array, ground: Floats | None) -> bool:
 
 
 def inverse(A: Tensor, block: int = BLOCK) -> bool:
-    """Replace a symmetric positive definite A by its inverse, a block of rows and columns after the other.
+    """Replace a symmetric positive definite A by its inverse, one block of rows and columns after another.
 
     A sweep over the block K, with P = inv(A_KK), turns A_KK into -P, A_IK into A_IK P and A_IJ into A_IJ - A_IK P A_KJ;
     once every block is swept, A is minus its inverse. It is symmetric throughout, so only the upper triangle is kept.

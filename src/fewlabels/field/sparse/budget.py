@@ -8,11 +8,11 @@ import numpy as np
 
 SMALL = 20_000  # nodes up to which nothing is saved
 POOL, SAMPLE = 200, 512
-WITH_FACTOR = 2048  # where a column costs little: on 20,000 nodes of a manifold 512 lose 14% of the gain, these 1%
-LARGE = 100_000  # nodes up to which they are as many: a gigabyte in float32, which every answer runs through
+WITH_FACTOR = 2048  # where a column costs little: on 20,000 nodes of a manifold 512 lose 14% of the gain, 2048 1%
+LARGE = 100_000  # nodes up to which the sample is that large: a gigabyte in float32, which every answer runs through
 TIGHT = 1e-9  # tolerance of a column that changes h and diag(G) for good
 SCORING = 1e-6, 1e-2  # of one that scores questions, up to `SMALL` nodes and beyond, where gains are off by up to 0.5%
-CLIMB = 0.15  # of the pool: neighbours of the best finalists that are scored, too
+CLIMB = 0.15  # share of the pool: neighbours of the best finalists that are scored as well
 
 
 class Budget(NamedTuple):
@@ -22,7 +22,7 @@ class Budget(NamedTuple):
     sample: int  # nodes k that questions race on
     dtype: type  # precision of the columns kept
     tolerance: float  # of columns that score questions
-    once: bool  # columns are solved for once a question, all together
+    once: bool  # columns are solved for once per question, all together
 
     @property
     def columns(self) -> int:

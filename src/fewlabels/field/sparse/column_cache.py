@@ -13,7 +13,7 @@ AT_ONCE = 64  # columns solved for together: from 48 on a wider block is no quic
 
 
 class Block:
-    """X = G Z for some (n, m) Z: what an answer does to G it does to X, at O(n) a column.
+    """X = G Z for some (n, m) Z: an answer changes X as it changes G, at O(n) per column.
 
     A subclass says what Z'v is for a vector v.
     """
@@ -30,7 +30,7 @@ class Block:
         self.X[q] = 0
 
     def shift(self, q: int, share: Floats, kept: float) -> None:
-        """What is said of q changes: G' = G + share share' G_qq (kept - 1), share (n,) being G_q / G_qq."""
+        """The answers at q change: G' = G + share share' G_qq (kept - 1), share (n,) being G_q / G_qq."""
         at_q = self.X[q].copy()
         blocks.rank_one(self.X, share, at_q * (kept - 1))
         self.X[q] = at_q * kept
@@ -50,11 +50,11 @@ class Block:
 
 
 class ColumnCache(Block):
-    """Columns G_k of chosen nodes; those not wanted for longest make room for others."""
+    """Columns G_k of chosen nodes; the least recently used make room for others."""
 
     def __init__(self, n: int, size: int, dtype: type = np.float64) -> None:
         self.X = np.zeros((n, size), dtype)
-        self.nodes: Ints = np.full(size, -1)  # whose column is where
+        self.nodes: Ints = np.full(size, -1)  # whose column is in each slot
         self._slot: Ints = np.full(n, -1)
         self._used: Ints = np.zeros(size, dtype=np.int64)
         self._clock = 0

@@ -1,4 +1,4 @@
-"""The sparse engine: h, diag(G) and a few columns of G; all of G is never formed."""
+"""The sparse engine: h, diag(G) and a few columns of G, never all of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = 64  # answers at once from which everything is worked out afresh
 
 
 class SparseField(BatchUpdates, Known):
-    """h and diag(G) for all nodes and a cache of columns of G, downdated by every answer; needs O(n) memory a column.
+    """h and diag(G) for all nodes and a cache of columns of G, downdated by every answer; O(n) memory per column.
 
     The nodes keep their numbers. A component without a label is held at one node, its anchor: G is then the inverse of
     what is left, from which the pseudo-inverse, all resistances and the first answer follow (docs/maths.md, "The sparse
@@ -59,7 +59,7 @@ class SparseField(BatchUpdates, Known):
         self.budget = budget_for(n, self.grounding.has_factor, pool, sample)
         self.grounding.set_up(self.budget)
         self._h = np.zeros((n, n_classes))
-        self._known_costs: dict[str, Costs] = {}  # of this state, by what they are called
+        self._known_costs: dict[str, Costs] = {}  # of this state, by name
         self.set_up_seconds = time.perf_counter() - started
 
     def __repr__(self) -> str:
@@ -167,7 +167,7 @@ class SparseField(BatchUpdates, Known):
         elif self._island[node] >= 0:
             if total > 0:
                 self._first_unsure(node, weights)
-        elif self._has_no_label(node):  # the node alone held the component, by what is taken back
+        elif self._has_no_label(node):  # the node's answers, now taken back, were the last
             self.grounding.tie(node, total)
             self.grounding.hold(node, np.where(self._members(node), 1 / before, 0.0))
             self._make_island(node)
@@ -231,7 +231,7 @@ class SparseField(BatchUpdates, Known):
         return Costs(values.copy(), screening)
 
     def _first_anchors(self) -> Ints:
-        """(components,) the best connected node of each: its column is the flattest, and the solver likes that."""
+        """(components,) the best connected node of each: its column is the flattest, which suits the solver."""
         order = np.lexsort((np.arange(self.n_nodes), self.degree))
         anchors = np.empty(int(self._component.max()) + 1, dtype=np.int64)
         anchors[self._component[order]] = order
@@ -251,7 +251,7 @@ class SparseField(BatchUpdates, Known):
         self._h[members] = 0
 
     def _first_unsure(self, node: int, weights: Floats) -> None:
-        """The first answer of the node's component is unsure: what it leans to is everyone's h."""
+        """The first answer of the node's component is unsure: its leaning becomes every node's h."""
         members, total = self._members(node), float(weights.sum())
         self._anchor_at(node)
         self._anchor[self._component[node]] = -1
@@ -261,8 +261,8 @@ class SparseField(BatchUpdates, Known):
         self.grounding.release(node, members.astype(float), total)
 
     def _shift(self, node: int, total: float) -> None:
-        """The unsure answers of the node, one of several that have some, weigh `total` from now on."""
-        column = self.grounding.column(node)  # as it is before the diagonal knows
+        """The unsure answers of the node, not the only one with answers, now weigh `total`."""
+        column = self.grounding.column(node)  # before the diagonal changes
         self.grounding.tie(node, total)
         pull, signed = self._attachments()
         held = float(column @ pull)  # 1 + G_qq times the change of weight

@@ -1,4 +1,4 @@
-"""G with some nodes held: its diagonal, a few of its columns, the resistance of every edge; all of G is never formed.
+"""G with some nodes held: its diagonal, a few of its columns, the resistance of every edge; never all of G.
 
 Held are the labelled nodes and, in a component without a label, one node: its anchor.
 """
@@ -19,7 +19,7 @@ from fewlabels.field.sparse.solve.diagonal import variances
 from fewlabels.field.sparse.solve.pcg import System, unit_columns
 from fewlabels.kernels.cpu.neighbour_gains import update_ties
 
-PROBES = 64  # of VOpt's sums of squares: 18% of noise, before the pool is scored in full
+PROBES = 64  # for VOpt's sums of squares: 18% noise, before the pool is scored in full
 PROBED = 1e-6  # tolerance of a probe: SOpt's sums are among them
 SEED = 20160219
 
@@ -27,7 +27,7 @@ SEED = 20160219
 class Grounding:
     """inv(A) of the nodes not held, A = diag(degrees + unsure answers) - weights; only its verbs change it.
 
-    Every array is by node number. The columns in the cache and the probes follow every change at O(n) a column.
+    Every array is by node number. The columns in the cache and the probes follow every change at O(n) per column.
     """
 
     def __init__(self, weights: sparse.csr_array, degree: Floats, component: Ints, held: Ints, solver: str) -> None:
@@ -56,12 +56,12 @@ class Grounding:
 
     @property
     def has_factor(self) -> bool:
-        """Whether columns come from a Cholesky factor: cheap, and to rounding."""
+        """Whether columns come from a Cholesky factor: cheap, and exact to rounding."""
         return self._solver.exact
 
     @property
     def nbytes(self) -> int:
-        """What a copy takes, but for arrays of n numbers."""
+        """Bytes that a copy takes, apart from arrays of n numbers."""
         return int(self.cache.X.nbytes + (0 if self._probes is None else self._probes.X.nbytes))
 
     @property
@@ -74,11 +74,11 @@ class Grounding:
         return self._solver.solve(self._system, B, TIGHT)
 
     def columns(self, nodes: Ints, tolerance: float | None = None) -> Floats:
-        """(n, m) columns of G, good enough to score questions by where no tolerance is given."""
+        """(n, m) columns of G; without a tolerance, good enough to score questions."""
         return self._solver.columns(self._system, nodes, tolerance or self._budget.tolerance)
 
     def column(self, node: int) -> Floats:
-        """(n,) the node's column of G, to rounding; from the cached one as a guess."""
+        """(n,) the node's column of G, to rounding; the cached one serves as a guess."""
         guess = self.cache.column(node)
         if guess is None or self._solver.exact:
             return self._solver.columns(self._system, np.array([node]), TIGHT)[:, 0]
@@ -86,7 +86,7 @@ class Grounding:
         return self._solver.solve(self._system, B, TIGHT, guess[:, None].astype(float))[:, 0]
 
     def slots(self, nodes: Ints) -> Ints:
-        """Where the cache has the columns of these nodes; a sketched diag(G) is mended there."""
+        """Where the cache has the columns of these nodes; a sketched diag(G) is corrected there."""
         slots = self.cache.slots(nodes, self.columns)
         if not self.exact_diagonal:
             pivots = self.cache.X[nodes, slots]
@@ -119,7 +119,7 @@ class Grounding:
         self._solver.release(self._system, node, reach, s)
 
     def move(self, anchor: int, node: int, members: Flags) -> None:
-        """A component without a label is held at this node instead of its anchor: the node's column tells all."""
+        """A component without a label is held at this node instead of its anchor: the node's column says how."""
         column = self.column(node)
         pivot = column[node]
         self.diagonal[members] += pivot - 2 * column[members]
@@ -130,7 +130,7 @@ class Grounding:
         self.cache.drop(np.array([node]))
 
     def shift(self, node: int, column: Floats, held: float) -> None:
-        """What is said of the node has changed: its G_qq is `held` times less; column is its column of G until now."""
+        """The answers at the node have changed: its G_qq is divided by `held`; column is its column of G until now."""
         pivot = column[node]
         share, change = column / pivot, pivot / held - pivot
         self.diagonal += share**2 * change
@@ -143,18 +143,18 @@ class Grounding:
             self._solver.release(self._system, node, share, 1 / change)
 
     def tie(self, nodes: Any, unsure: Floats | float) -> None:
-        """The unsure answers of these nodes weigh so much from now on: A knows, G has to be told by another verb."""
+        """Set the weight of the unsure answers of these nodes in A; G has to be told by another verb."""
         held_by = self._degree[nodes] + unsure
         self._system.diagonal[nodes] = np.where(held_by > 0, held_by, 1.0)  # nothing at all: the node is held
         self.least[nodes] = 1 / np.where(held_by > 0, held_by, 1 / np.finfo(float).tiny)
 
     def mend(self) -> None:
-        """No variance is below 1 / d_k, whatever rounding or a sketch says; where held it is none."""
+        """Keep every variance at 1 / d_k or above, whatever rounding or a sketch says, and at 0 where held."""
         np.maximum(self.diagonal, self.least, out=self.diagonal)
         self.diagonal[self._system.held] = 0
 
     def refresh(self, held: Ints, unsure: Floats) -> None:
-        """Start again: these nodes are held, (n,) the unsure answers weigh so much. diag(G) is worked out apart."""
+        """Start again with these nodes held and (n,) these weights of unsure answers; diag(G) is worked out apart."""
         self.tie(slice(None), unsure)
         self._system.held[:] = False
         self._system.held[held] = True
@@ -173,7 +173,7 @@ class Grounding:
         return twin
 
     def work_out_diagonal(self, alone: bool) -> None:
-        """diag(G) and the resistances afresh; `alone`: nothing but anchors is held. From then on float32 may do."""
+        """diag(G) and the resistances afresh; `alone`: only anchors are held. From then on float32 may do."""
         found = variances(self._system, self._solver, self._component, alone, np.random.default_rng(SEED))
         self.diagonal, self._ties, self.exact_diagonal = found
         self._solver.narrow(self._budget.dtype)

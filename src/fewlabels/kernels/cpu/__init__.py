@@ -1,6 +1,6 @@
 """The kernels on the CPU, by Numba: the names of `reference`, for a G in one array.
 
-`updates` changes G and h, `lookahead` scores every question, on what `layout` lays out for it. `rows` does the same to
+`updates` changes G and h, `lookahead` scores every question, from what `layout` lays out. `rows` does the same to
 some of the rows of a G held in blocks; `blocks`, `sparse_lookahead`, `neighbour_gains` and `sparse_marginals` serve the
 engine that never forms G. `pairs` and `exponential` are the arithmetic they all share, `prefetch` a hint to the memory.
 """

@@ -11,7 +11,7 @@ from numba import get_num_threads, njit, prange
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
 
-TILE = 64  # rows that are run along at once where only columns differ
+TILE = 64  # rows processed in one run where only columns differ
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -93,7 +93,7 @@ def turn(P: Floats, Z: Floats, beta: Floats) -> None:
 
 @njit(cache=True)
 def _tiled(row: Floats) -> Floats:
-    """The row again and again, so that a tile of rows can be run along without looking at where one ends."""
+    """The row repeated, so that a loop can run along a tile of rows without checking where one ends."""
     m = len(row)
     out = np.empty(TILE * m, row.dtype)
     for i in range(TILE):
@@ -114,7 +114,7 @@ def scaled(R: Floats, factor: Floats) -> Floats:
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
-    """(m,) X'Y of each column: tile upon tile, then over the rows of the tile that is left."""
+    """(m,) X'Y of each column: all tiles summed into one, then over the rows of that tile."""
     n, m = X.shape
     x, y = X.reshape(-1), Y.reshape(-1)
     partial = np.zeros((threads, TILE * m))
@@ -182,7 +182,7 @@ def place(X: Floats, slots: Ints, Y: Floats) -> None:
 
 @njit(cache=True, nogil=True, parallel=True)
 def add_product(X: Floats, U: Floats, rank: int, V: Floats) -> None:
-    """X += U V of the first `rank` columns of U, without a block in between."""
+    """X += U V with the first `rank` columns of U, without a temporary block."""
     m = X.shape[1]
     for i in prange(len(X)):
         row = X[i]
@@ -249,6 +249,6 @@ def triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: In
     n, m = B.shape
     threads = max(1, min(get_num_threads(), m))
     X = np.empty((n, m), L.dtype)
-    work = np.empty((threads, n * -(-m // threads)), L.dtype)  # NumPy's, which lies on huge pages
+    work = np.empty((threads, n * -(-m // threads)), L.dtype)  # from NumPy, which uses huge pages
     _triangular(indptr, indices, L, pivots, order, B, X, work)
     return X

@@ -1,6 +1,6 @@
-"""2^x without a call, in float32 and in float64, so that the loops it stands in vectorise.
+"""2^x without a function call, in float32 and in float64, so that the loops it is in vectorise.
 
-Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, touch lookahead_cpu.py.
+Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, touch its importers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the look-ahead of every question sees besides its own row of G: the nodes laid out by piece, and h."""
+"""What the look-ahead of every question needs besides its own row of G: the nodes laid out by piece, and h."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def harmonic_view(h: Floats, diagonal: Floats, island: Ints, piece: Ints | None)
 
 
 def _view(h: Floats, now: Floats, diagonal: Floats, island: Ints, piece: Ints | None) -> tuple[Layout, Columns]:
-    """The nodes by piece; where the pieces are not given, by what `island` says of them."""
+    """The nodes by piece or, where the pieces are not given, by island."""
     if piece is None:
         piece = island - island.min(initial=0)
     order = np.argsort(piece, kind="stable")
@@ -68,7 +68,7 @@ def in_single(columns: Columns) -> Columns:
 
 
 def distinct_columns(h: Floats) -> tuple[list[int], Floats]:
-    """The D different columns of h, by number, and (D,) how many classes share each: those never heard look alike."""
+    """The D different columns of h, by number, and (D,) how many classes share each: those never named are alike."""
     kept: list[int] = []
     multiplicity: list[float] = []
     for c in range(h.shape[1]):
@@ -82,7 +82,7 @@ def distinct_columns(h: Floats) -> tuple[list[int], Floats]:
 
 
 def whole_rows(G: Floats) -> Floats:
-    """G, the leading block of a larger C-ordered matrix, with its rows drawn out to their full length in memory.
+    """G, the leading block of a larger C-ordered matrix, with its rows extended to their full length in memory.
 
     Numba vectorises along a row only when the type says that rows are contiguous, which a block's type does not.
     """

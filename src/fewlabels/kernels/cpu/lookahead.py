@@ -1,9 +1,9 @@
 """The look-ahead in Numba, twin of `reference`: a question is scored over its piece of the graph, in blocks of nodes.
 
 Three things save time without changing a cost (docs/speed.md has what each brings, docs/maths.md why):
-- C + 2 exponentials a pair, and one division for the two sigmoids of a class;
+- C + 2 exponentials per pair, and one division for the two sigmoids of a class;
 - nodes in other pieces keep the error they have now, since G is zero between pieces;
-- classes that say the same everywhere, such as those never heard, are worked on once.
+- classes with the same h everywhere, such as those no answer has named, are worked out once.
 
 On large graphs a float32 pass comes first. Its error is bounded, and every question that may be the lowest within that
 bound is scored again in float64: what is asked, and what is tied with it, is decided in float64.
@@ -33,8 +33,8 @@ from fewlabels.kernels.cpu.pairs import (
 )
 
 BLOCK = 128  # nodes k worked on together: the buffers of a block stay in the first-level cache
-SCREEN_FROM = 500  # unlabelled nodes from which the float32 pass pays
-SCREEN_UP_TO = 16.0  # mean 2 / G_kk: beyond it the bound on float32's error is too wide to sort out much
+SCREEN_FROM = 500  # unlabelled nodes from which the float32 pass pays off
+SCREEN_UP_TO = 16.0  # mean 2 / G_kk: beyond it the bound on float32's error is too wide to rule out much
 HALF_ULP_32 = 2.0**-24
 
 
@@ -56,7 +56,7 @@ def two_step_cost(
 
 
 def screens(diagonal: Floats, island: Ints) -> bool:
-    """Whether the float32 pass pays."""
+    """Whether the float32 pass pays off."""
     u = len(diagonal)
     return u >= SCREEN_FROM and float((2 / diagonal[island < 0]).sum()) <= SCREEN_UP_TO * u
 
@@ -86,9 +86,9 @@ def harmonic_cost(
 
 @njit(cache=True, nogil=True, parallel=True)
 def two_step_errors(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> tuple[Floats, Floats]:
-    """n R+q of the nodes asked, and the mean 2 / v met on the way; in the precision of h, summed up in float64."""
+    """n R+q of the nodes asked, and the mean 2 / v met on the way; in the precision of h, summed in float64."""
     cost, steep_mean = np.empty(len(asked)), np.empty(len(asked))
-    for thread in prange(threads):  # in turns, so that large and small pieces are dealt out evenly
+    for thread in prange(threads):  # interleaved, so that large and small pieces are dealt out evenly
         share = slice(thread, None, threads)
         _two_step_share(G, columns, layout, asked[share], cost[share], steep_mean[share])
     return cost, steep_mean

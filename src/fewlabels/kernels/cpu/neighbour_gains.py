@@ -1,4 +1,4 @@
-"""Neighbours in full: G along the edges, kept as effective resistances, and what a question does to those beside it."""
+"""Neighbours in full: G along the edges, kept as effective resistances, and what a question does to its neighbours."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Runs(NamedTuple):
     stop: Ints
     neighbours: Ints
     ties: Floats  # G_qq + G_kk - 2 G_qk
-    weight: Floats  # what a drop at each neighbour counts; empty: one
-    spread: Floats  # and its square; empty: nothing
+    weight: Floats  # of the drop at each neighbour; empty: one
+    spread: Floats  # of its square; empty: zero
 
 
 def all_neighbours(indptr: Ints, indices: Ints, ties: Floats, questions: Ints) -> Runs:
@@ -42,7 +42,7 @@ def all_neighbours(indptr: Ints, indices: Ints, ties: Floats, questions: Ints) -
 
 
 def some_neighbours(indptr: Ints, indices: Ints, ties: Floats, nodes: Ints, weight: Floats, spread: Floats) -> Runs:
-    """The questions that have neighbours among these nodes, and only those neighbours; weights and spreads of nodes."""
+    """The questions that have neighbours among these nodes, and only those neighbours; weight and spread by node."""
     degrees = indptr[nodes + 1] - indptr[nodes]
     edge = np.repeat(indptr[nodes] - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
     order = np.argsort(indices[edge], kind="stable")
@@ -54,7 +54,7 @@ def some_neighbours(indptr: Ints, indices: Ints, ties: Floats, nodes: Ints, weig
 
 def packed(state: NodeState) -> Numbers:
     """(n, D + 4) h, G_kk, 1 / d_k, the error now and the island of each node side by side: neighbours are anywhere in
-    memory, and every access waits. A float32 holds the number of every component up to 16 million.
+    memory, and every access waits. A float32 is exact for component numbers up to 16 million.
     """
     n, D = state.h.shape
     rows = np.empty((n, D + 4), state.h.dtype)

@@ -35,7 +35,7 @@ def steepness_of_first(kk: float, qq: float, near: float, floor: float) -> float
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
 def sigmoids(e: Any, up: Any, down: Any, scale: Any, one: Any) -> Any:
-    """sigmoid(f) of one class at k, were q of another class and were it of this one, over 2^56; by one division.
+    """sigmoid(f) of one class at k, if q is of another class and if it is of this one, times 2^56; by one division.
 
     e is exp(-2 (h_k - r h_q) / v); up and down are scale exp(+-2 r / v), which all classes share. `one` is 1 in their
     precision.
@@ -53,13 +53,13 @@ def two_largest(first: Any, second: Any, value: Any) -> Any:
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
 def largest_of_others(value: Any, first: Any, second: Any) -> Any:
-    """The largest number but for this one."""
+    """The largest number except this one."""
     return second if value == first else first
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
 def chance_right(own: Any, other: Any, first: Any, second: Any, total: Any) -> Any:
-    """The largest marginal at k, were q of this class: its sigmoid becomes `own`, those of the others stay."""
+    """The largest marginal at k if q is of this class: its sigmoid becomes `own`, those of the others stay."""
     return max(own, largest_of_others(other, first, second)) / (total - other + own)
 
 

@@ -1,4 +1,4 @@
-"""Ask the memory for a row before it is needed: rows met in random order are then waited for together, not in turn."""
+"""Ask the memory for a row before it is needed: rows read in random order are then waited for together, not in turn."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def downdate(G: Floats, first: int, row: Floats, q: int) -> None:
 
 @njit(cache=True, nogil=True, parallel=True)
 def shift(G: Floats, first: int, row: Floats, q: int, kept: float) -> None:
-    """What is said of node q, whose row of G this is, changes; its variance is multiplied by `kept`."""
+    """The answers at node q, whose row of G this is, change; its variance is multiplied by `kept`."""
     pivot = row[q]
     for i in prange(G.shape[0]):
         mine = row[first + i]
@@ -83,7 +83,7 @@ def shift(G: Floats, first: int, row: Floats, q: int, kept: float) -> None:
 
 @njit(cache=True, nogil=True, parallel=True)
 def ground(G: Floats, first: int, row: Floats, q: int, members: Flags, v: float) -> None:
-    """The first answer of the component whose nodes are `members` (n,), at q: its variance is v, none if it is sure."""
+    """The first answer of the component whose nodes are `members` (n,), at q: its variance is v, 0 if it is sure."""
     pivot = row[q]
     for i in prange(G.shape[0]):
         change = G[i]

@@ -2,7 +2,7 @@
 
 `sampled_gains` scores every question on a sample of k, `whole_costs` a few questions on every k. Both run along the
 rows of a row-major block of columns of G. The arithmetic of a pair is that of the dense look-ahead (`pairs`): C + 2
-exponentials, classes never heard worked on once. `kernels.sparse_reference` is their plain twin.
+exponentials, classes never named worked out once. `kernels.sparse_reference` is their plain twin.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def response(near: float, qq: float, kk: float, floor: float, q_island: int, k_i
 def two_step_block(
     width: int, t: Numbers, r: Numbers, x: Numbers, chance: Numbers, multiplicity: Numbers, work: Numbers, out: Numbers
 ) -> bool:
-    """The errors of `width` pairs from t = 2 / v in powers of 2, r, x = t (r h_q - h_k) and q's chances, (D, width).
+    """The errors of `width` pairs from t (2 / v as exponent of 2), r, x = t (r h_q - h_k) and q's chances, (D, width).
 
-    True where some t is so large that its exponentials overflow: those pairs are left to be done in logarithms.
+    True if some t is so large that its exponentials overflow: those pairs are left to be done in logarithms.
     """
     D = len(multiplicity)
     zero, one, scale = t.dtype.type(0), t.dtype.type(1), t.dtype.type(SCALE)

@@ -27,8 +27,8 @@ class Tree:
 
     order: Ints  # (u,) the node at each place
     parent: Ints  # (u,) place of the parent clique, -1 at the root of a component
-    component: Ints  # (u,) number of the component, never falling
-    scope: list[Ints]  # u times (s,) places, rising
+    component: Ints  # (u,) number of the component, non-decreasing
+    scope: list[Ints]  # u times (s,) places, ascending
     ties: list[Floats]  # u times (s,) beta w between v and its scope, 0 where elimination added the edge
     kept: list[list[bool]]  # u times: which nodes of the parent's clique are in the scope of v; empty at a root
 
@@ -65,7 +65,7 @@ def junction_tree(W: sparse.csr_array, widest: int = WIDEST) -> Tree:
 
 
 def _narrow_order(neighbours: list[set[int]], widest: int) -> tuple[list[int], list[set[int]]]:
-    """The first rule whose cliques all stay within the widest, or a refusal that names the treewidth found."""
+    """The order by the first rule whose cliques stay within `widest`; else a refusal naming the treewidth found."""
     width = _degeneracy(neighbours)
     if width <= widest:
         found = []
@@ -89,21 +89,21 @@ class TooWideError(Exception):
 
 
 def fewest_missing(missing: int, degree: int) -> tuple[float, int]:
-    """Min-fill: next comes the node whose neighbours lack the fewest edges; on a tie the one with fewest neighbours."""
+    """Min-fill: next comes the node whose neighbours lack the fewest edges; on a tie the one with fewer neighbours."""
     return missing, degree
 
 
 def least_share_missing(missing: int, degree: int) -> tuple[float, int]:
-    """Min-fill relative to the pairs there are: sweeps a grid from one side; more cliques are wide, none as wide."""
+    """Min-fill relative to the number of pairs: sweeps a grid from one side; more cliques are wide, none as wide."""
     return missing / max(degree, 1) ** 2, degree
 
 
 def eliminate(
     neighbours: list[set[int]], rank: Callable[[int, int], tuple[float, int]], widest: int
 ) -> tuple[list[int], list[set[int]]]:
-    """Sum out the nodes, always the one of lowest rank next: the order, and every node's neighbours at that time.
+    """Sum out the nodes, always the lowest-ranked next; returns the order, and every node's neighbours at that time.
 
-    Only the counts of missing edges that an added edge or a removed node changes are touched. The sets are changed.
+    Only the counts of missing edges that an added edge or a removed node changes are touched. Changes the sets.
     """
     fill = [_missing(neighbours, v) for v in range(len(neighbours))]
     heap = [(rank(fill[v], len(around)), v) for v, around in enumerate(neighbours)]
@@ -136,7 +136,7 @@ def eliminate(
 
 
 def _join(neighbours: list[set[int]], fill: list[int], a: int, b: int) -> set[int]:
-    """Add the edge a-b, keep the counts of missing edges right, and tell whose counts changed."""
+    """Add the edge a-b and update the counts of missing edges; returns whose counts changed besides a's and b's."""
     common = neighbours[a] & neighbours[b]
     for x in common:
         fill[x] -= 1
@@ -155,7 +155,7 @@ def _missing(neighbours: list[set[int]], v: int) -> int:
 
 
 def _degeneracy(neighbours: list[set[int]]) -> int:
-    """The largest least degree of any subgraph: a lower bound of the treewidth, quick also with many edges."""
+    """The largest minimum degree of any subgraph: a lower bound on the treewidth, quick even with many edges."""
     degree = [len(around) for around in neighbours]
     heap = [(d, v) for v, d in enumerate(degree)]
     heapq.heapify(heap)

@@ -1,8 +1,8 @@
 """Exact inference in the binary Markov random field P(y) ~ exp(-2 sum of beta w over the edges whose ends differ).
 
 Plain NumPy and logarithms throughout, so that no weight is too strong: the specification that `junction_tree_cpu` is
-checked against. A table over a clique has one axis of length 2 per node, in rising places, index 0 for -1 and 1 for
-+1; the last axis is the batch: one one-vs-rest column, or one thing supposed to be known, per entry.
+checked against. A table over a clique has one axis of length 2 per node, places ascending, index 0 for -1 and 1 for
++1; the last axis is the batch: one one-vs-rest column, or one supposed answer, per entry.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Tables:
 
 
 def class_chances(log_chance: Floats) -> Floats:
-    """Chance of each class: the C binary chances of +1 along the last axis, normalised, also where all are tiny."""
+    """Chance of each class: the C binary chances of +1 along the last axis, normalised, even where all are tiny."""
     p = np.exp(log_chance - log_chance.max(axis=-1, keepdims=True))
     return p / p.sum(axis=-1, keepdims=True)
 
@@ -91,7 +91,7 @@ def calibrate(tree: Tree, pull: Floats) -> Tables:
 
 
 def _gather(tree: Tree, pull: Floats) -> list[Floats]:
-    """Per place, (2, 2, ..., B) log chance of v given its scope, what was summed out before it taken into account."""
+    """Per place, (2, 2, ..., B) log chance of v given its scope, including what was summed out before it."""
     u, B = pull.shape
     heard: list[list[tuple[int, Floats]]] = [[] for _ in range(u)]  # messages from the children
     given = []

@@ -1,9 +1,9 @@
-"""Numba twin of `junction_tree.exact_cost`: every node supposed known in turn, without calibrating the tree afresh.
+"""Numba twin of `junction_tree.exact_cost`: every node supposed known in turn, without recalibrating the tree.
 
 Supposing q known changes the chance of v given its scope only on the path from q to the root. There, with P the
 chances before and m(S_v) = P(y_q | S_v), the clique of p above v becomes P(C_p) m(S_v) / P(y_q), and
 m(S_p) = sum over y_p of P(y_p | S_p) m(S_v); away from the path P(v | S_v) stays. So one sweep up the path and one
-down the rest, products and sums only. Chances here are no logarithms: what underflows is found, and goes to the twin.
+down the rest will do, products and sums only. Chances here are not logarithms: what underflows goes to the twin.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from fewlabels.kernels.exact.elimination import Tree
 LOST = 1e-100  # chances below this may have lost digits to underflow
 TINY = 1e-150  # given an answer less probable than this, chances are not computed
 ROOM = 2**27  # bytes of chances worked on at a time
-WORTH = 3_000_000  # table entries to work through that are worth a thread more
+WORTH = 3_000_000  # table entries that are worth one more thread
 COPIES = 6  # tables of a clique alive at once: a column found, one in the making, and a worker's
 
 
 class Shape(NamedTuple):
-    """The tree as flat arrays. Of a clique's index, the node itself is the highest bit, the last of its scope bit 0."""
+    """The tree as flat arrays. In a clique's index the node itself is the highest bit, the last of its scope bit 0."""
 
     parent: Ints  # (u,)
-    table: Ints  # (u + 1,) where the table of a clique begins; half of that is where the one of its scope begins
+    table: Ints  # (u + 1,) where the table of a clique begins; half of that is where its scope's table begins
     first: Ints  # (u,) first place of the component
     last: Ints  # (u,)
     child_at: Ints  # (u + 1,)
     child: Ints  # children of all cliques
     gone_at: Ints  # (u + 1,)
-    gone: Ints  # bits of the parent's clique that are not in the scope of v, falling
+    gone: Ints  # bits of the parent's clique that are not in the scope of v, descending
 
 
 class Column(NamedTuple):
@@ -120,14 +120,14 @@ def _starts(sizes: list[int]) -> Ints:
 
 
 def given_each(shape: Shape, column: Column, questions: Ints) -> Floats:
-    """(Q, 2, u) chance of +1 at every place, given that each question is -1, +1; NaN where that is next to never.
+    """(Q, 2, u) chance of +1 at every place, given that each question is -1, +1; NaN if that is all but impossible.
 
-    Threads share the questions out, fewer where their tables would take more than the room there is.
+    Threads share the questions; fewer of them where their tables would take too much room.
     """
     after = np.full((len(questions), 2, len(shape.parent)), np.nan)
     entries = int(shape.table[-1])
     workers = min(get_num_threads(), 1 + 2 * entries * len(questions) // WORTH, 1 + junction_tree.ROOM // (4 * entries))
-    if workers == 1:  # a small graph: no thread is worth its start
+    if workers == 1:  # a small graph: starting a thread would not pay off
         _given_some(shape, column, questions, after)
         return after
     share = -(-len(questions) // workers)

@@ -62,7 +62,7 @@ def _cost(batch: Any, G: Tensor, h: Tensor, island: Ints, n: int) -> Floats:
 
 
 def two_step_batch(G: Tensor, h: Tensor, island: Tensor | None = None, alive: Tensor | None = None) -> Tensor:
-    """(T, u) n R+q by two-step marginals; nodes that are not alive count nothing."""
+    """(T, u) n R+q by two-step marginals; nodes that are not alive do not count."""
     variance = _variance(G, island)
     f = 2 * h / variance[:, :, None]  # (T, u, C)
     chance = torch.softmax(torch.nn.functional.logsigmoid(f), dim=2)
@@ -94,7 +94,7 @@ def _look_ahead(
     ld, kind = G.stride(1), G.dtype
     if alive is not None:
         variance = torch.where(alive, variance, -1.0)
-    columns = torch.zeros((2, T, C, ld), dtype=kind, device=G.device)  # h and chance, a class after the other
+    columns = torch.zeros((2, T, C, ld), dtype=kind, device=G.device)  # h and chance, one class after another
     columns[0, :, :, :u] = h.transpose(1, 2)
     columns[1, :, :, :u] = chance.transpose(1, 2)
     lines = torch.full((2, T, ld), -1.0, dtype=kind, device=G.device)  # diagonal and variance
@@ -214,7 +214,7 @@ def _launch_update(kernel: Any, G: Tensor, vectors: list[Tensor], scalar: Tensor
 
 
 def _update(G: Tensor, change: Any) -> None:
-    """Apply an in-place change to a leading block; one whose rows are not padded is copied there and back."""
+    """Apply an in-place change to a leading block; one whose rows are not padded goes through a padded copy."""
     rows = _in_rows(G)
     change(rows[None])
     if rows is not G:
@@ -233,7 +233,7 @@ def _in_rows(G: Tensor) -> Tensor:
 
 
 def _long(z: Tensor, G: Tensor) -> Tensor:
-    """z (T, u) drawn out with zeros to the length of a row of G."""
+    """z (T, u) padded with zeros to the length of a row of G."""
     long = torch.zeros((len(z), G.stride(1)), dtype=z.dtype, device=z.device)
     long[:, : z.shape[1]] = z
     return long
@@ -250,7 +250,7 @@ def _variance(G: Tensor, island: Tensor | None) -> Tensor:
 
 
 def _answer(c: int, h: Tensor) -> Tensor:
-    """(C,) what hearing class c says to each column."""
+    """(C,) what an answer c says to each column."""
     y = torch.full_like(h[0], -1.0)
     y[c] = 1.0
     return y

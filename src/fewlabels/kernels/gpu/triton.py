@@ -1,16 +1,16 @@
-"""Triton kernels of the gpu engine. `gpu` launches them; `reference` says what they must give.
+"""Triton kernels of the gpu engine. `launch` launches them; `reference` specifies them.
 
 Every kernel works on a batch of matrices, one for each trial (grid axis 1), whose rows are `ld` numbers apart. `ld` is
 a multiple of every block length, so that loads along a row need no mask and are 16 bytes wide; `doubt`, -1 where there
-is no node to count, says which columns mean something. Vectors are padded to `ld` too.
+is no node to count, says which columns count. Vectors are padded to `ld` too.
 
-The two-step look-ahead is bound by the card's special functions (ex2, rcp), so it is written to need few of them: 2 for
-a pair (q, k), one for each class, one for two classes and one for four (docs/gpu.md). Three facts save the rest:
+The two-step look-ahead is bound by the card's special functions (ex2, rcp), so it is written to need few of them: 2 per
+pair (q, k), one per class, one per two classes and one per four (docs/gpu.md). Three facts save the rest:
 - exp(-f) of both outcomes of a class differ by a factor that all classes share;
-- G >= 0, so hearing c never lowers the sigmoid of c, and the largest after hearing c is the larger of it and the
-  largest of those that would stand if none were heard: no second largest is kept;
+- G >= 0, so an answer c never lowers the sigmoid of c, and the largest after it is the larger of that one and the
+  largest of all classes as if none were the answer: no second largest is kept;
 - one reciprocal serves a product of several denominators. Each is held within 2^-BIAS and 2^BIAS, which shifts all
-  sigmoids of a pair by the same factor and cancels when they are normalised. Tiles where 2 / v is beyond that go the
+  sigmoids of a pair by the same factor and cancels when they are normalised. Tiles where 2 / v is beyond that take the
   slower way, `_steep`.
 """
 
@@ -34,7 +34,7 @@ def _gentle(r, t, hq, hk, chance, C: tl.constexpr, GROUP: tl.constexpr, BIAS: tl
     """Chance to be wrong at k once q is answered, where t = 2 log2(e) / v is at most 2 BIAS."""
     low = tl.exp2(tl.full([1, 1], -BIAS, r.dtype))
     tr = t * r
-    fall = tl.exp2(-2.0 * tr)  # from exp(-f) when another class is heard to exp(-f) when this one is
+    fall = tl.exp2(-2.0 * tr)  # from exp(-f) if another class is the answer to exp(-f) if this one is
     base = tr - BIAS
     other = ()
     own = ()

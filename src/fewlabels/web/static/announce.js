@@ -1,8 +1,8 @@
-// Say to a screen reader what happened, and to everyone what went wrong.
+// Tell a screen reader what happened, and everyone what went wrong.
 
 import { $ } from "./core/dom.js";
 
-/** Spoken politely. Sentences of one moment are joined, because the later one would swallow the earlier. */
+/** Spoken politely. Sentences that come together are joined, because the later one would cut off the earlier. */
 let pending = [];
 export function announce(sentence) {
   if (!pending.length) setTimeout(() => { $("announcer").textContent = pending.join(" "); pending = []; }, 60);

@@ -21,7 +21,7 @@ export async function loadedImage(item) {
 
 export const namedLarge = (item) => state.session.kind === "node" && item.text === null && !item.image;
 
-/** Everything of an item but its image. */
+/** Everything about an item except its image. */
 export function itemWords(item) {
   const parts = [];
   if (item.text !== null) {

@@ -1,4 +1,4 @@
-// The page begins here: wire the parts, learn the session, ask the first question.
+// The page starts here: wire the parts, fetch the session, ask the first question.
 
 import { $ } from "./core/dom.js";
 import { get } from "./core/api.js";

@@ -1,4 +1,4 @@
-// Who answers: asked where several people work, silent otherwise.
+// Who answers: asked for where several people work, taken as known otherwise.
 
 import { $ } from "./core/dom.js";
 import { set, state } from "./core/state.js";
@@ -9,7 +9,7 @@ function stored() {
   try { return localStorage.getItem(kept) ?? ""; } catch { return ""; }
 }
 
-/** Resolves with the name typed; without a name yet, the dialog cannot be left. */
+/** Resolves with the name typed; with `must`, the dialog cannot be left without one. */
 function askName(must) {
   const dialog = $("name-dialog");
   $("name-input").value = state.person || state.session.person;
@@ -37,7 +37,7 @@ function askName(must) {
   });
 }
 
-/** Settle who the person is; `changed` is called when another name is given later. */
+/** Find out who the person is; `changed` is called when another name is given later. */
 export async function meet(changed) {
   if (!state.session.several) {
     set("person", state.session.person);

@@ -13,7 +13,7 @@ export function show(name) {
   document.body.dataset.view = name;
   history.replaceState(null, "", name === "label" ? location.pathname : `#${name}`);
   scrollTo(0, 0);
-  // Keys go to what is on the page now, not to a button of a view that went away.
+  // Keys go to what is on the page now, not to a button in a view that is hidden.
   if (document.activeElement?.closest(".view[hidden]")) document.activeElement.blur();
   set("view", name);
 }
@@ -22,7 +22,7 @@ export function startViews() {
   for (const tab of document.querySelectorAll(".tabs button")) tab.addEventListener("click", () => show(tab.dataset.view));
 }
 
-/** The view that the address names; the token, if it is in the address, is taken out of sight. */
+/** Show the view that the address names, or else the current one. */
 export function firstView() {
   const named = location.hash.slice(1);
   show(names.includes(named) ? named : state.view);

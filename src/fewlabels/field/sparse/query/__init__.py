@@ -1,1 +1,1 @@
-"""Which question is lowest, without scoring every pair: a sample screens them all, the best are scored in full."""
+"""Which question costs least, without scoring every pair: all are screened on a sample, the best scored in full."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from fewlabels.field.sparse.field import SparseField
     from fewlabels.field.sparse.grounding import Grounding
 
-SINGLE_FROM = 50_000  # nodes from which float32 sorts out the pool: it is right to 1e-6 of a cost
-AGAIN = 4  # of the pool, the best, in float64
+SINGLE_FROM = 50_000  # nodes from which float32 ranks the pool: it is right to 1e-6 of a cost
+AGAIN = 4  # best of the pool, scored again in float64
 BATCH = 128  # columns solved for together where all questions are scored
 ABOVE = 4e-9  # an estimate stays this share above the lowest exact cost: no tie with it
-CLIMB_FROM = 8  # of the finalists, the best: some of their neighbours are scored, too
+CLIMB_FROM = 8  # best finalists, some of whose neighbours are scored as well
 LATE = 0.125  # share of the sample whose columns may wait for the finalists', and for the next question
 
 
@@ -105,7 +105,7 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
 
 
 def _beside(field: SparseField, best: Ints, pool: Ints, allowed: Flags, gain: Floats) -> Ints:
-    """Neighbours of the best questions that are not in the pool, those of the largest estimated gain."""
+    """Neighbours of the best questions that are not in the pool, those with the largest estimated gain."""
     rows = field.weights[best]
     beside = np.setdiff1d(rows.indices[allowed[rows.indices]], pool)
     return beside[np.argsort(-gain[beside], kind="stable")[: int(CLIMB * field.budget.pool)]]

@@ -39,13 +39,13 @@ class Sample(NamedTuple):
         return self.nodes[:s], weight, weight * (weight - 1)
 
     def without(self, nodes: Ints) -> Sample:
-        """These left out: what they stand for goes uncounted."""
+        """The sample without these; what they stand for goes uncounted."""
         kept = ~np.isin(self.nodes, nodes)
         return Sample(self.nodes[kept], self.priority[kept], self.size[kept], self.after)
 
 
 def draw(risk: Floats, uniform: Floats, s: int) -> Sample:
-    """s nodes by risk; all of those with risk where there are fewer."""
+    """s nodes by risk, or all that have any if those are fewer."""
     size = risk + np.where(risk > 0, SPARE * risk.sum() / max(1, np.count_nonzero(risk)), 0.0)
     priority = size / uniform
     s = min(s, int(np.count_nonzero(size)))
@@ -73,7 +73,7 @@ def race(
     while True:
         nodes, weight, spread = sample.first(s)
         found, variance = sampled_gains(state, X, slots[:s], running, nodes, weight, spread)
-        both = some_neighbours(*edges, nodes, weight, spread)  # neighbours that are in the sample, too
+        both = some_neighbours(*edges, nodes, weight, spread)  # neighbours that are in the sample as well
         twice, known = np.zeros(n), np.zeros(n)
         twice[both.questions], known[both.questions] = neighbour_gains(state, rows, both)
         found += (at_neighbours - twice)[running]

@@ -1,4 +1,4 @@
-"""Which solver fits the graph: sparse Cholesky where little fills in, else conjugate gradients; found by a trial."""
+"""Which solver fits the graph: sparse Cholesky where fill-in is low, else conjugate gradients; found by a trial."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from fewlabels.machine import memory
 
 SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
 TRIAL = 3_000  # nodes of a piece of the graph on which fill is tried; twice as many where that went well
-MOST_FILL = 220  # entries of the factor a node: beyond it conjugate gradients are quicker
+MOST_FILL = 220  # entries of the factor per node: beyond it conjugate gradients are quicker
 OPEN_WORK = 8e9  # fill^2 n up to which the open factor is taken, for an exact diag(G): two minutes; beyond, hours
 LOOSE = 1e-5
-FEW_STEPS = (
-    50  # with the diagonal: a step with a hierarchy is at least ten times the work, and takes five or more of them
-)
+FEW_STEPS = 50  # with the diagonal: a step with a hierarchy is at least ten times the work, and five or more are needed
 
 
 class Solver(Protocol):
@@ -50,7 +48,7 @@ class Solver(Protocol):
         """The node is held no longer: inv(A) grows by reach reach' / s."""
 
     def narrow(self, dtype: type) -> None:
-        """Columns in this precision are good enough from now on, but for tight tolerances."""
+        """Columns in this precision are good enough from now on, except for tight tolerances."""
 
     def copy(self) -> Solver: ...
 
@@ -60,7 +58,7 @@ def make_solver(system: System, kind: str = "auto") -> Solver:
     if kind not in SOLVERS:
         raise SettingError(f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}")
     if kind == "cholespy" and not has_cholespy():
-        raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or 'superlu'.")
+        raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or use 'superlu'.")
     if kind not in ("auto", "superlu", "cholespy"):
         return _iterative(system, kind)
     n, fill = len(system.diagonal), expected_fill(system)
@@ -69,7 +67,7 @@ def make_solver(system: System, kind: str = "auto") -> Solver:
     need = make.memory * fill * n
     if kind == "auto" and (fill > MOST_FILL or need > memory.available()):
         return _quickest(system)
-    memory.require(int(need), f"a Cholesky factor with about {fill:.0f} entries a node", "Use solver='auto'.")
+    memory.require(int(need), f"a Cholesky factor with about {fill:.0f} entries per node", "Use solver='auto'.")
     try:
         return Factor(system, make)
     except MemoryError:
@@ -79,10 +77,10 @@ def make_solver(system: System, kind: str = "auto") -> Solver:
 
 
 def expected_fill(system: System) -> float:
-    """Entries of a Cholesky factor, per node, extrapolated from two pieces of the graph around its first free node.
+    """Entries of a Cholesky factor, per node, extrapolated from two pieces of the graph around its best connected node.
 
-    On a surface the entries a node grow like the logarithm of the size, elsewhere like a power of it; a power fitted to
-    two sizes covers both, and errs to the safe side.
+    On a surface the entries per node grow like the logarithm of the size, elsewhere like a power of it; a power fitted
+    to two sizes covers both, and errs on the safe side.
     """
     n = len(system.diagonal)
     reach = breadth_first(system, 2 * TRIAL)
@@ -95,7 +93,7 @@ def expected_fill(system: System) -> float:
 
 
 def _fill_of(system: System, nodes: Ints) -> float:
-    """Entries of the factor a node when only these nodes are free."""
+    """Entries of the factor per node when only these nodes are free."""
     return SuperLU(matrix_of(_piece(system, nodes))).fill / len(nodes)
 
 
@@ -131,7 +129,7 @@ def _iterative(system: System, kind: str) -> JacobiSolver | MultigridSolver:
 
 
 def _quickest(system: System) -> Solver:
-    """The preconditioner with which four columns of the graph itself take least work: steps times passes over it.
+    """The preconditioner with which four columns of the graph itself take the least work: steps times passes over it.
 
     Work is counted, not timed, so that the choice does not depend on what else the machine does.
     """

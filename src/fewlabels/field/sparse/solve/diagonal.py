@@ -16,13 +16,13 @@ from fewlabels.kernels.cpu import blocks
 COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
 PROBES = 384  # of a sketch: a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
 WIDTH = 32
-TOLERANCE = 1e-3  # of a probe: far below the noise of the sketch
+TOLERANCE = 1e-3  # of a probe: far below the sketch's noise
 EXACT = 1e-9
 OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
 
 
 class Variances(NamedTuple):
-    """What G says along the graph itself."""
+    """G along the graph itself."""
 
     diagonal: Floats  # (n,) G_kk, zero where held
     ties: Floats  # (entries of W,) G_ii + G_jj - 2 G_ij of every edge, in both directions

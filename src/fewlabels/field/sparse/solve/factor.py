@@ -1,4 +1,4 @@
-"""Sparse Cholesky: a factor made once, brought up to date by the answers since."""
+"""Sparse Cholesky: a factor made once, updated by the answers since."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fewlabels.field.sparse.solve.pcg import System, matrix_of, unit_columns
 from fewlabels.kernels.cpu import blocks
 
 SINGLE, REFINED = 1e-4, 2  # tolerance that float32 reaches by itself; steps of refinement beyond it
-WIDTH = 16  # columns that are in float64 at a time where only that is possible
+WIDTH = 16  # columns converted to float64 at a time, for a base that has no other precision
 MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
 
 
@@ -24,7 +24,7 @@ def has_cholespy() -> bool:
 
 
 class Base(Protocol):
-    """inv(A) of the moment it was made."""
+    """inv(A) as of when it was made."""
 
     def solve(self, B: Floats) -> Floats:
         """(n, m) inv(A) B."""
@@ -36,13 +36,13 @@ class Base(Protocol):
 class SuperLU:
     """A = L D L' by SciPy's SuperLU in symmetric mode, without pivoting; L can be read, so diag(G) is exact."""
 
-    memory = 40  # bytes an entry of L while it is made: L and U, and L again
+    memory = 40  # bytes per entry of L while it is made: L and U, and L again
 
     def __init__(self, A: sparse.csr_matrix) -> None:
         options = {"SymmetricMode": True}
         lu = splu(sparse.csc_matrix(A), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
         if (lu.perm_r != lu.perm_c).any():
-            raise FewlabelsError("SuperLU exchanged rows: the graph spans too many decades. Use solver='amg'.")
+            raise FewlabelsError("SuperLU exchanged rows: the weights span too many decades. Use solver='amg'.")
         self.order: Ints = np.argsort(lu.perm_c).astype(np.int64)  # row i of L is node order[i]
         self.pivots: Floats = lu.U.diagonal()
         L = lu.L
@@ -65,9 +65,9 @@ class SuperLU:
 
 
 class Cholespy:
-    """CHOLMOD's supernodal factor through cholespy (an extra): quicker to make than SuperLU's, but closed."""
+    """CHOLMOD's supernodal factor through cholespy (an extra): quicker to make than SuperLU's, but L cannot be read."""
 
-    memory = 12  # bytes an entry that SuperLU's would have: CHOLMOD finds a better order
+    memory = 12  # bytes per entry that SuperLU's would have: CHOLMOD finds a better order
 
     def __init__(self, A: sparse.csr_matrix) -> None:
         from cholespy import CholeskySolverD, MatrixType
@@ -85,7 +85,7 @@ class Cholespy:
         return X
 
     def narrow(self, dtype: type) -> None:
-        """It has one precision."""
+        """Nothing to do: it has one precision."""
 
 
 class Factor:

@@ -11,7 +11,7 @@ from fewlabels.field.sparse.solve.pcg import Aggregates, System, unit_columns
 WIDTH = 16  # columns a block: they share the pass over the matrix, and a few blocks stay in the cache
 WIDE, WIDE_FROM = 64, 200_000  # where no block stays there, a wider one makes more of every access to memory
 SINGLE = 1e-4  # tolerance that float32 reaches on graphs for which the diagonal is a good preconditioner
-STRICTER = 10  # the diagonal alone tells less of the error than a hierarchy does
+STRICTER = 10  # the diagonal alone tells less about the error than a hierarchy does
 STALE = 1.6  # steps now over steps with a fresh hierarchy, at which it is made again
 
 
@@ -59,7 +59,7 @@ class JacobiSolver:
         self._scaled = {}
 
     def narrow(self, dtype: type) -> None:
-        """The tolerance says it."""
+        """Nothing to do: the tolerance decides."""
 
     def copy(self) -> JacobiSolver:
         twin = object.__new__(JacobiSolver)
@@ -73,7 +73,7 @@ class JacobiSolver:
 
 
 class MultigridSolver:
-    """Preconditioned by a hierarchy of aggregates, which is made again when labels since have made it slow."""
+    """Preconditioned by a hierarchy of aggregates, which is rebuilt when later labels have made it slow."""
 
     exact = False
 
@@ -106,14 +106,14 @@ class MultigridSolver:
         return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
 
     def hold(self, system: System, node: int, column: Floats) -> None:
-        """The matrix says it."""
+        """Nothing to do: it is in the matrix."""
 
     def release(self, system: System, node: int, reach: Floats, s: float) -> None:
-        """The matrix says it; but a hierarchy in which the node was held is made again."""
+        """It is in the matrix; but a hierarchy in which the node was held is rebuilt."""
         self._slow = True
 
     def narrow(self, dtype: type) -> None:
-        """The tolerance says it."""
+        """Nothing to do: the tolerance decides."""
 
     def copy(self) -> MultigridSolver:
         twin = object.__new__(MultigridSolver)

@@ -2,7 +2,7 @@
 third of the time. On power-law graphs no solver is quicker, and its columns are what a question waits for.
 
 Scaled from both sides the diagonal is one, so all passes but that over the edges run along flat memory. The constant,
-s = sqrt(d), is never added to a block: A s is zero but at the neighbours of nodes held and where there are unsure
+s = sqrt(d), is never added to a block: A s is zero except at neighbours of nodes held and where there are unsure
 answers, so a direction p + c s is kept as p and its number c, and x gets its share of s at the end.
 """
 
@@ -19,7 +19,7 @@ from fewlabels.kernels.cpu import blocks
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
 from fewlabels.kernels.cpu.prefetch import AHEAD, LINE, prefetch
 
-FEW = 0.3  # share of the rows alive, up to which it pays to look whether one is
+FEW = 0.3  # share of the rows alive up to which checking each pays off
 
 
 class Scaled(NamedTuple):
@@ -34,7 +34,7 @@ class Scaled(NamedTuple):
 
 
 def scaled(system: System, dtype: type) -> Scaled:
-    """The system in this precision; a node is held, or has an unsure answer."""
+    """The system in this precision; some node must be held or have an unsure answer."""
     indptr, indices, weights, diagonal, held = system
     scale = np.where(held, 0.0, 1 / np.sqrt(diagonal))
     between = _scaled_weights(indptr, indices, weights, scale, dtype(0))
@@ -56,17 +56,17 @@ def _scaled_weights(indptr: Ints, indices: Ints, weights: Floats, scale: Floats,
 
 
 class Work:
-    """The four blocks of a solve, kept for the next one: fresh memory is slow to get, on virtual machines above all."""
+    """The four blocks of a solve, kept for the next one: fresh memory is slow to get, above all on virtual machines."""
 
     def __init__(self) -> None:
         self._kept = np.empty(0, np.float32)
 
     def blocks(self, n: int, m: int, dtype: type) -> Any:
-        """(4, n, m) for X, R, P and Q, with whatever is in them; those in float64 are not kept."""
+        """(4, n, m) for X, R, P and Q, contents arbitrary; those in float64 are not kept."""
         if dtype is not np.float32:
             return np.empty((4, n, m), dtype)
         if len(self._kept) < 4 * n * m:
-            self._kept = np.empty(4 * n * m, np.float32)  # NumPy's, which lies on huge pages
+            self._kept = np.empty(4 * n * m, np.float32)  # from NumPy, which uses huge pages
         return self._kept[: 4 * n * m].reshape(4, n, m)
 
 
@@ -82,7 +82,7 @@ def solve(system: Scaled, B: Floats, tolerance: float, X: Floats | None = None) 
 
 
 def columns(system: Scaled, nodes: Ints, tolerance: float, work: Work) -> Floats:
-    """(n, m) columns of inv(A), in float32; they are the workspace's, and last until it is used again."""
+    """(n, m) columns of inv(A), in float32; they belong to `work`, and last until it is used again."""
     found: Floats
     found, R, P, Q = work.blocks(len(system.scale), len(nodes), np.float32)
     found[:] = R[:] = P[:] = 0
@@ -96,7 +96,7 @@ def _solve(
     indptr: Ints, indices: Ints, weights: Floats, scale: Floats, beside: Ints, pulls: Floats,
     X: Floats, R: Floats, P: Floats, Q: Floats, from_zero: bool, tolerance: float, threads: int,
 ) -> int:  # fmt: skip
-    """In the scaled system: X is the solution, from X where that is not zero; R the right-hand side, P zero."""
+    """In the scaled system: X starts as the guess and ends as the solution; R is the right-hand side, P zero."""
     n, m = X.shape
     size = np.zeros(m)
     if not from_zero:
@@ -110,7 +110,7 @@ def _solve(
     rate = 1 / pull if pull > 0 else 0.0
     rz = blocks._dots(R, R, threads) + rate * total * total
     c, turn, share, alpha = rate * total, np.zeros(m), np.zeros(m), np.zeros(m)
-    alive = _rows(R)  # those of R and P that may not be zero: in the first steps from a unit vector they are few
+    alive = _rows(R)  # those of R and P that may be nonzero: in the first steps from a unit vector they are few
     steps = 0
     while steps < MOST_STEPS and ((rz > tolerance**2 * np.abs(size)) & (rz > 0)).any():
         blocks.turn(P, R, turn.astype(X.dtype))
@@ -146,7 +146,7 @@ def _solve(
 
 @njit(cache=True, nogil=True, parallel=True)
 def _times(B: Floats, scale: Floats, power: int, out: Floats) -> None:
-    """Rows times their scale, or over it (power -1)."""
+    """Rows times their scale, or divided by it (power -1)."""
     n, m = B.shape
     for i in prange(n):
         factor = 0.0 if scale[i] == 0 else scale[i] ** power
@@ -214,7 +214,7 @@ def _apply(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats, t
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
 def _apply_few(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats, alive: Flags) -> Flags:
-    """The same where only rows of P that are alive may not be zero; says which rows of Q may not be."""
+    """The same where only rows of P that are alive may be nonzero; returns which rows of Q may be."""
     n, m = P.shape
     near = np.empty(n, np.bool_)
     for i in prange(n):

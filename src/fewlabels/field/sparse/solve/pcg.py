@@ -11,7 +11,7 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu import blocks
 
 MOST_STEPS = 2000
-ROUNDING = 1e-12  # of a node's diagonal: less than this beyond the sum of its edges is no answer
+ROUNDING = 1e-12  # share of a node's diagonal: less than this beyond the sum of its edges is not an answer
 COARSEST = 300  # nodes that are solved for by a dense inverse
 HEAVY = 4.0  # entries on all levels over those of the graph: beyond it a cycle costs too much
 DAMPING = 4 / 3  # over the largest eigenvalue of inv(D) A: the middle of the upper part of the spectrum

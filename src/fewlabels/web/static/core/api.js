@@ -25,7 +25,7 @@ async function exchange(path, options) {
   try {
     body = await response.json();
   } catch {
-    if (response.ok) throw new ServerError(0, `${unreachable}: its reply broke off`);
+    if (response.ok) throw new ServerError(0, `${unreachable}: its reply was cut off`);
   }
   if (response.ok) return body;
   const detail = typeof body?.detail === "string" ? body.detail : `The server refused (${response.status}).`;

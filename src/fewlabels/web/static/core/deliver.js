@@ -1,9 +1,9 @@
-// Bring one change to the server. Nothing on the page moves on before the server said yes.
+// Bring one change to the server. Nothing on the page moves on until the server has said yes.
 
 import { freshKey, post } from "./api.js";
 import { hideBanner, showBanner } from "../announce.js";
 
-const patience = 800; // ms until the person is told that the server takes its time
+const patience = 800; // ms until the person is told that the server is slow
 
 let busy = false;
 let stuck = null; // the change that did not get through, as it was sent
@@ -14,8 +14,8 @@ const same = (a, b) => JSON.stringify({ ...a, key: "" }) === JSON.stringify({ ..
 
 /**
  * Send `body` with a fresh key and hand the reply to `done`.
- * Where the server is away for now, the banner offers to send the same body with the same key again.
- * Where it refuses for good, `refused` gets the error. Returns false when another change is still on its way.
+ * If the server is away for now, the banner offers to send the same body with the same key again.
+ * If it refuses for good, `refused` gets the error. Returns false when another change is still on its way.
  */
 export function deliver(path, body, done, refused = () => {}) {
   if (busy) return false;
@@ -40,7 +40,7 @@ async function attempt(change) {
   } catch (error) {
     clearTimeout(slow);
     settle();
-    if (error.status === undefined) throw error; // a fault of the page, not of the server: let it be seen
+    if (error.status === undefined) throw error; // a bug in the page, not the server's refusal: let it be seen
     if (error.passing) {
       stuck = change;
       const sentence = error.status === 0 ? "The server cannot be reached: your answer is still here." : error.message;

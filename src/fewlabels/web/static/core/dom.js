@@ -28,7 +28,7 @@ export const words = (text) => el("bdi", {}, text);
 
 export const kbd = (key) => (key ? el("kbd", { "aria-hidden": "true" }, key.toUpperCase()) : null);
 
-/** Redraw a list of [data-item] entries; whoever was on a control of one of them still is afterwards. */
+/** Redraw a list of [data-item] entries; the focus stays on the same control of the same entry. */
 export function keepFocus(list, redraw) {
   const controls = (entry) => [...(entry?.querySelectorAll("button, input") ?? [])];
   const entry = list.contains(document.activeElement) ? document.activeElement.closest("[data-item]") : null;

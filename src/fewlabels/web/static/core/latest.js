@@ -5,7 +5,7 @@ export function latest(fetcher, show, delay = 0) {
   let waiting = null;
   let running = false;
 
-  /** The newest call, once none came for `delay` ms. */
+  /** The newest call, once none has come for `delay` ms. */
   async function calm() {
     let newest = null;
     while (delay && newest !== waiting) {
@@ -19,7 +19,7 @@ export function latest(fetcher, show, delay = 0) {
     running = true;
     try {
       while (waiting) {
-        // Who answers quickly is not kept waiting by what they will not look at.
+        // People who answer quickly do not wait for what they will not look at.
         const args = await calm();
         waiting = null;
         let result = null;

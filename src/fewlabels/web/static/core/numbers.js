@@ -4,7 +4,7 @@ const whole = new Intl.NumberFormat("en");
 
 export const count = (number) => whole.format(number);
 
-/** A share as a percentage: one decimal where it tells something, never "0%" for what is not nothing. */
+/** A share as a percentage: one decimal where it matters, never "0%" for what is not zero. */
 export function percent(share) {
   if (share === null || share === undefined || !Number.isFinite(share)) return "–";
   const value = share * 100;
@@ -19,7 +19,7 @@ export function chance(share) {
   return `${Math.round(share * 100)}%`;
 }
 
-/** An error beside another one it is compared with: always one decimal, so that they line up. */
+/** An error next to one it is compared with: always one decimal, so that they line up. */
 export const fine = (share) => (Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : "–");
 
 export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;

@@ -13,7 +13,7 @@ export const state = {
 
 const listeners = new Map();
 
-/** Call `listener` after state[name] was set by `set`. Returns what ends it. */
+/** Call `listener` after state[name] was set by `set`. Returns a function that ends this. */
 export function on(name, listener) {
   if (!listeners.has(name)) listeners.set(name, new Set());
   listeners.get(name).add(listener);

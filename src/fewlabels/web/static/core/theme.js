@@ -1,4 +1,4 @@
-// Dark or light: the system's wish unless the person chose otherwise here.
+// Dark or light: the system's setting, unless the person chose otherwise here.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");

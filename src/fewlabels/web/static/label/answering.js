@@ -8,7 +8,7 @@ import { press, release } from "./classes.js";
 import { on, set, state } from "../core/state.js";
 import { suggestion } from "./question.js";
 
-/** The new question first; what else follows from the reply waits until the item is on the screen. */
+/** The new question first; the rest of the reply waits until the item is on the screen. */
 function take({ question, standing }) {
   const off = on("shown", () => {
     off();
@@ -31,12 +31,12 @@ function move(path, body, said) {
     reply.question || path !== "/api/undo" ? take(reply) : note(reply);
   }, (error) => {
     release();
-    // What was refused about the item may be old; that there is nothing to undo says nothing about it.
+    // A refusal may mean that the item is out of date; that there is nothing to undo says nothing about it.
     if (error && (path !== "/api/undo" || !state.question)) ask();
   });
 }
 
-/** Nobody answers what is not on the screen yet, nor twice. */
+/** Nothing is answered before it is on the screen, or twice. */
 const ready = () => state.shown !== null && state.shown === state.question && !isBusy();
 
 export function answer(label) {

@@ -30,7 +30,7 @@ function build(classes) {
   update(state.shown);
 }
 
-/** As few rows as fit, then as few columns: ten classes stand as five and five, not as six and four. */
+/** As few rows as fit, then as few columns: ten classes become five and five, not six and four. */
 function arrange() {
   const room = $("classes").clientWidth;
   if (!room || !state.classes.length) return;
@@ -76,7 +76,7 @@ function narrow() {
   const found = matching($("filter").value);
   $("classes").replaceChildren(...found.map((name) => buttons.get(name)));
   if (found.length || !state.classes.length) return;
-  $("classes").append(el("p", { class: "empty" }, "No class has this in its name. N makes a new one."));
+  $("classes").append(el("p", { class: "empty" }, "No class name contains this. You can add a new class below."));
 }
 
 export function startClasses(answer, accept) {

@@ -10,7 +10,7 @@ const pressable = (element) => element.closest("button, a, summary, input, canva
 
 export const singleKeys = () => $("single-keys").checked;
 
-/** The class that carries the key, or undefined. */
+/** The class that has this key, or undefined. */
 export const classOfKey = (key) => state.classes.find((one) => one.key !== null && one.key.toLowerCase() === key.toLowerCase());
 
 const everywhere = { h: () => $("help-dialog").showModal(), r: () => show(state.view === "review" ? "label" : "review") };

@@ -1,4 +1,4 @@
-// While the person reads: fetch the pictures that may be next, so that none is waited for.
+// While the person reads: fetch the pictures that may be next, so that nobody waits for them.
 
 import { get } from "../core/api.js";
 import { on, state } from "../core/state.js";
@@ -12,7 +12,7 @@ export function startPrefetch() {
       const { items } = await get(`/api/items/${question.item.id}/upcoming`);
       if (state.question === question) fetched = items.map(({ image }) => Object.assign(new Image(), { src: image }));
     } catch (error) {
-      if (error.status === undefined) throw error; // a fault of the page; a picture not fetched ahead comes later
+      if (error.status === undefined) throw error; // a bug in the page; a picture not fetched ahead comes later
     }
   });
 }

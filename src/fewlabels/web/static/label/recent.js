@@ -41,7 +41,7 @@ function entry(answer) {
 
 function draw(answers) {
   const list = $("recent");
-  const nothing = el("li", { class: "fine" }, "They will stay here, and each can be changed.");
+  const nothing = el("li", { class: "fine" }, "They will appear here, and each can be changed.");
   keepFocus(list, () => list.replaceChildren(...(answers.length ? answers.map(entry) : [nothing])));
   list.scrollLeft = 0;
 }
@@ -54,7 +54,7 @@ export function startRecent() {
   let seen = null;
   on("standing", ({ version, labelled, skipped, unsure, disagreements }) => {
     const now = [version, labelled, skipped, unsure, disagreements].join();
-    if (now === seen) return; // a look at what others did, and they did nothing
+    if (now === seen) return; // a check on what others did, and they did nothing
     seen = now;
     refresh();
   });

@@ -10,9 +10,9 @@ import { chance, count, fine, plural } from "../core/numbers.js";
 const shownOutcomes = 10;
 
 const unexplained = {
-  classes: "With two classes or more, the reasons stand here.",
+  classes: "Once there are two classes, the reasons are shown here.",
   labelled: "It has a label, which your answer would change.",
-  memory: "The answers cannot be compared in advance: too little memory is free. Questions are chosen as well as before.",
+  memory: "The answers cannot be compared in advance: too little memory is free. Questions are still chosen just as well.",
 };
 
 function sentence(why) {

@@ -1,4 +1,4 @@
-// Where on the frame a place of the map is: zoom and pan.
+// Where in the frame a place on the map is: zoom and pan.
 
 const margin = 12; // px around the outermost points
 const closest = 40;

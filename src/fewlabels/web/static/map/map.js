@@ -22,7 +22,7 @@ let faded = 0;
 let planned = false;
 let cursor = -1; // the point the arrow keys are on
 
-/** Draw the points anew at the next frame; `fade` lets the old colours go slowly. */
+/** Redraw the points at the next frame; `fade` lets the old colours fade out. */
 function redraw(fade = false) {
   if (!grid || !camera.width) return;
   const begun = performance.now();
@@ -98,8 +98,8 @@ function describe() {
   if (!state.session || !state.predictions) return;
   const counts = state.standing.counts.map((many, i) => [many, state.classes[i]?.name]).filter(([many, name]) => many && name);
   const shown = counts.sort((a, b) => b[0] - a[0]).slice(0, 12).map(([many, name]) => `${count(many)} as ${name}`).join(", ");
-  $("map-words").textContent = `${plural(state.session.n_items, "item")}; those that are alike lie close together. `
-    + `${plural(state.predictions.labelled.size, "item is", "items are")} labelled. Predicted: ${shown || "nothing yet"}. `
+  $("map-words").textContent = `${plural(state.session.n_items, "item")}; similar items lie close together. `
+    + `${plural(state.predictions.labelled.size, "item is", "items are")} labelled. Labelled or predicted: ${shown || "nothing yet"}. `
     + "Arrow keys go from point to point, Enter asks about the point.";
 }
 

@@ -1,6 +1,6 @@
 // All points on a layer of their own: drawn when something changed, then only copied.
 // The discs are blended into a plain array of pixels: for 20,000 of them that is several times
-// faster than as many calls of the canvas.
+// faster than as many canvas calls.
 
 import { colourNow, isDark } from "../core/colours.js";
 
@@ -60,7 +60,7 @@ export function pointLayer(positions, predictions, classes, camera, ratio, paper
   const pen = layer.getContext("2d");
   const ground = rgb(paper, pen);
   const pixels = pen.createImageData(layer.width, layer.height);
-  // One whole pixel at a time; the bytes of a pixel lie from red to opacity.
+  // One whole pixel at a time; the bytes of a pixel run from red to opacity.
   new Uint32Array(pixels.data.buffer).fill(new Uint32Array(new Uint8ClampedArray([...ground, 255]).buffer)[0]);
 
   const n = positions.length / 2;
@@ -72,7 +72,7 @@ export function pointLayer(positions, predictions, classes, camera, ratio, paper
   const unknown = rgb(colourNow(-1), pen);
   const colours = Array.from({ length: classes }, (_, number) => rgb(colourNow(number), pen));
   const colourOf = (i) => colours[predictions?.predicted[i] ?? -1] ?? unknown;
-  // The camera's map from place to screen is linear: two of its places tell it all, without an array a point.
+  // The camera's map from place to screen is linear: two of its places determine it, without an array per point.
   const [left, top] = camera.toScreen(0, 0).map((value) => value * ratio);
   const across = camera.spanX * ratio, down = camera.spanY * ratio;
   const placeX = (i) => Math.round(left + positions[2 * i] * across);
@@ -84,7 +84,7 @@ export function pointLayer(positions, predictions, classes, camera, ratio, paper
     const colour = colourOf(i);
     blend(pixels, plain, placeX(i), placeY(i), colour, colour === unknown ? 0.55 : strength(predictions.chance[i], classes));
   }
-  for (const i of labelled) { // above the others, or the rings would drown
+  for (const i of labelled) { // above the others, or the rings would be covered
     const x = placeX(i), y = placeY(i);
     blend(pixels, ring[0], x, y, ink, 1);
     blend(pixels, ring[1], x, y, ground, 1);

@@ -53,5 +53,5 @@ export function hideTip() {
   $("tip").hidden = true;
 }
 
-// A prediction that changed makes every remembered card old.
+// New predictions make every remembered card out of date.
 on("predictions", () => known.clear());

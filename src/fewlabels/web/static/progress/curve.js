@@ -5,19 +5,19 @@ import { percent } from "../core/numbers.js";
 
 const left = 34, right = 8, top = 8, bottom = 20;
 
-/** A round number of steps that covers `most`. */
+/** A round step, about `wanted` of which cover `most`. */
 function step(most, wanted) {
   const raw = most / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
   return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw - 1e-12);
 }
 
-/** The drawing, so many pixels wide and high, or null where there is nothing to draw yet. */
+/** The drawing, this many pixels wide and high, or null if there is nothing to draw yet. */
 export function curve({ curve: points, target, more, labelled, reached }, width, height) {
   const known = points.filter(([, error]) => Number.isFinite(error));
   if (!known.length) return null;
   const last = known.at(-1);
-  // The way to the target is drawn only where it is not longer than the way so far: farther is a guess too far.
+  // The way to the target is drawn only if it is no longer than the way so far: beyond that it is a mere guess.
   const ahead = more && !reached && target !== null && more <= Math.max(labelled, 10) ? [last[0] + more, target] : null;
   const mostX = Math.max(ahead?.[0] ?? 0, last[0], 5);
   const mostY = Math.max(...known.map(([, error]) => error), target ?? 0, 0.01);
@@ -36,7 +36,7 @@ export function curve({ curve: points, target, more, labelled, reached }, width,
   for (let labels = 0; labels <= mostX; labels += stepX) drawing.append(text(String(labels), { x: x(labels), y: height - 5 }, "tick middle"));
 
   if (target !== null) {
-    // The word stands where the curve is not: it comes from high on the left and, once there, stays low on the right.
+    // The word goes where the curve is not: the curve starts high on the left and, once there, stays low on the right.
     const place = reached ? [width - right, "end"] : [left + 4, ""];
     drawing.append(svg("line", { x1: left, x2: width - right, y1: y(target), y2: y(target), class: "target" }),
       text(`target ${percent(target)}`, { x: place[0], y: y(target) - 4 }, `tick target-word ${place[1]}`));

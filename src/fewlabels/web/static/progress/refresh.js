@@ -1,4 +1,4 @@
-// Keep the predictions as new as the answers, also those of others.
+// Keep the predictions as new as the answers, including other people's.
 
 import { get } from "../core/api.js";
 import { latest } from "../core/latest.js";

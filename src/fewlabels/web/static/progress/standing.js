@@ -1,4 +1,4 @@
-// Where we stand: labels, expected error, how far it is, and whether one may stop.
+// Where we stand: labels, expected error, how far there is to go, and whether people can stop.
 
 import { $, el } from "../core/dom.js";
 import { announce } from "../announce.js";
@@ -18,7 +18,7 @@ function draw(standing) {
   $("standing-notes").textContent = notes(standing).join(" · ");
 }
 
-/** Drawn for the room there is, so that its letters stay as large as others. */
+/** Drawn to fit the space, so that its letters stay as large as the rest. */
 function drawCurve() {
   const { clientWidth: width, clientHeight: height } = $("curve");
   if (state.standing && width) $("curve").replaceChildren(...[curve(state.standing, width, height)].filter(Boolean));
@@ -35,7 +35,7 @@ function drawStop({ reached, target, more, labelled }) {
   $("more").hidden = reached || target === null;
   const early = labelled
     ? `Too early to say how many answers ${percent(target)} will take.`
-    : `The target is ${percent(target)}. The first answers will show the way.`;
+    : `The target is ${percent(target)}. The first answers will show how far it is.`;
   const known = more !== null && more !== undefined;
   $("more").textContent = known ? `Estimate: about ${plural(more, "more answer")} to reach ${percent(target)}.` : early;
 }

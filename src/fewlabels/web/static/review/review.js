@@ -43,7 +43,7 @@ class Review {
     this.update();
   }
 
-  /** The lists one can look at; their sizes follow every answer. */
+  /** The lists to choose from; their sizes follow every answer. */
   drawChoices() {
     const { to_review: counts, unsure, skipped } = state.standing ?? { to_review: [], unsure: 0, skipped: 0 };
     const entry = (which, name, many) => el("button",
@@ -66,7 +66,7 @@ class Review {
     this.heading.replaceChildren(...(predicted ? ["Predicted as ", tag(which.prediction)] : [aside[which.aside]]));
     this.advice.textContent = predicted
       ? "Least certain first. Select those that are right and accept them; change the others."
-      : "They wait for an answer: change one, or select several.";
+      : "These are waiting for an answer: change one, or select several.";
     await this.more();
   }
 
@@ -99,7 +99,7 @@ class Review {
     const acceptable = this.list?.prediction !== undefined;
     this.acceptButton.hidden = !acceptable;
     this.acceptButton.disabled = !chosen;
-    this.acceptButton.replaceChildren(...(chosen && acceptable ? [`Accept ${count(chosen)} as `, tag(this.list.prediction)] : ["Accept the selected"]));
+    this.acceptButton.replaceChildren(...(chosen && acceptable ? [`Accept ${count(chosen)} as `, tag(this.list.prediction)] : ["Accept selected"]));
     this.changeButton.hidden = !chosen;
     this.allButton.hidden = !shown;
     this.allButton.textContent = chosen && chosen === shown ? "Select none" : `Select all ${count(shown)} shown`;
@@ -108,7 +108,7 @@ class Review {
     this.emptyWords.hidden = shown > 0;
   }
 
-  /** Give `ids` the class `name`; more than the server takes at once go one request after the other. */
+  /** Give `ids` the class `name`; more than the server takes at once are sent in several requests. */
   label(ids, name) {
     const [now, later] = [ids.slice(0, state.session.limits.answers), ids.slice(state.session.limits.answers)];
     const single = ids.length === 1;

@@ -1,4 +1,4 @@
-// A field of items to choose from: click, shift-click, arrows, space.
+// A grid of items to choose from: click, shift-click, arrows, space.
 
 import { el } from "../core/dom.js";
 import { small, verdict } from "../item.js";
@@ -42,7 +42,7 @@ export class Tiles {
       this.items.get(id)?.tile.remove();
       this.items.delete(id);
     }
-    // Whoever works by keyboard goes on where the item was.
+    // People who use the keyboard go on where the item was.
     if (focused && !this.items.has(focused.id)) this.#focus(Math.min(place, this.items.size - 1));
     else if (!this.element.querySelector("[tabindex='0']")) this.#reachable(this.element.firstElementChild);
     this.changed();
@@ -84,7 +84,7 @@ export class Tiles {
     this.changed();
   }
 
-  /** Only one tile is in the tab order: past sixty of them Tab would be no way to get anywhere. */
+  /** Only one tile is in the tab order: with sixty of them, Tab would get nowhere. */
   #reachable(tile) {
     for (const other of this.element.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
     for (const control of tile?.querySelectorAll("input, button") ?? []) control.tabIndex = 0;
@@ -94,7 +94,7 @@ export class Tiles {
     this.items.get(this.ids[place])?.box.focus();
   }
 
-  /** How many tiles stand in a row, as the browser laid them out. */
+  /** How many tiles are in a row, as the browser laid them out. */
   #columns() {
     const tiles = [...this.element.children];
     const below = tiles.findIndex((tile) => tile.offsetTop > tiles[0].offsetTop);

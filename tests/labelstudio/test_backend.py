@@ -1,6 +1,7 @@
 """The ML backend answers the requests that Label Studio documents, and orders its tasks by our questions."""
 
 import base64
+import json
 import warnings
 from itertools import pairwise
 
@@ -379,3 +380,45 @@ class TestAuthentication:
         _, client = unmoved
         assert client.post("/setup", json={"x": "x" * 2**21}).status_code == 200
         assert client.post("/setup", content=b"", headers={"content-length": str(LARGEST + 1)}).status_code == 413
+
+
+def test_a_config_with_too_many_choices_is_refused_whole(opened):
+    session, client = opened()
+    choices = "".join(f'<Choice value="c{k}"/>' for k in range(301))
+    config = f'<View><Text name="note" value="$body"/><Choices name="topic" toName="note">{choices}</Choices></View>'
+    before = session.classes
+    assert client.post("/setup", json={"schema": config}).status_code == 422
+    assert session.classes == before
+
+
+@pytest.mark.parametrize("credentials", ["é", "====", "ZmV3bGFiZWxz", "é" * 40])
+def test_credentials_that_are_no_base64_are_refused_in_a_sentence(tmp_path, credentials):
+    session, client = open_in(tmp_path, token="open-sesame")
+    reply = client.get("/health", headers={"authorization": f"Basic {credentials}".encode("latin-1")})
+    session.close()
+    assert reply.status_code == 401
+    assert reply.json()["detail"].endswith(".")
+
+
+HALF = "\ud800"  # of a character: JSON can hold it, UTF-8 cannot
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/predict", {"tasks": [{"id": HALF, "data": {"body": HALF, HALF: 1}}]}),
+        ("/setup", {"schema": f"<View>{HALF}</View>"}),
+        ("/webhook", {"action": HALF}),
+        ("/webhook", studio.event("ANNOTATION_CREATED", annotation=studio.annotation(5, 100, HALF))),
+        ("/webhook", studio.event("ANNOTATION_CREATED", annotation=studio.annotation(HALF, 100, "sea"))),
+        ("/webhook", studio.event("ANNOTATION_CREATED", annotation=studio.annotation(6, 100, "sea", who=HALF))),
+        ("/webhook", studio.event("ANNOTATION_CREATED", annotation=studio.annotation(7, 100, "sea", at=HALF))),
+        ("/webhook", studio.event("ANNOTATION_DELETED", annotation={"id": HALF, "task": 100})),
+    ],
+)
+def test_half_a_character_is_no_crash(opened, path, sent):
+    session, client = opened()
+    reply = client.post(path, content=json.dumps(sent).encode(), headers={"content-type": "application/json"})
+    assert reply.status_code < 500, reply.text
+    session.settle()
+    assert predict(client)["results"]

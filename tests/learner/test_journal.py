@@ -1,6 +1,7 @@
 """save and load: nothing that was answered is lost, and nothing else is read."""
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -156,3 +157,31 @@ def test_missing_files_and_folders_get_a_sentence(taught, tmp_path):
         fl.ActiveLearner.load(tmp_path / "none.jsonl", GRAPH)
     with pytest.raises(FileError, match="there is no folder"):
         taught.save(tmp_path / "none" / "log.jsonl")
+
+
+def test_of_two_saves_at_once_one_is_kept_and_the_other_is_told(tmp_path):
+    """Both go on from the same journal with an answer of their own: whoever is told "saved" finds it in the file."""
+    graph = fl.Graph.from_edges(range(9), range(1, 10))
+    for turn in range(30):
+        path = tmp_path / f"{turn}.jsonl"
+        fl.ActiveLearner(graph, ["a", "b"]).save(path)
+        learners = [fl.ActiveLearner.load(path, graph) for _ in range(2)]
+        kept, told, ready = [], [], threading.Barrier(2)
+
+        def save(node, learner, path=path, kept=kept, told=told, ready=ready):
+            learner.teach(node, "a")
+            ready.wait()
+            try:
+                learner.save(path)
+                kept.append(node)
+            except FileError as error:
+                told.append(str(error))
+
+        threads = [threading.Thread(target=save, args=pair) for pair in enumerate(learners)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(kept) == len(told) == 1
+        assert "holds another journal" in told[0]
+        assert list(fl.ActiveLearner.load(path, graph).labelled) == kept

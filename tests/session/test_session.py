@@ -148,6 +148,27 @@ def test_a_request_sent_twice_counts_once(opened):
     assert session.snapshot().standing.labelled == 0
 
 
+def test_a_key_that_comes_with_more_answers_is_another_request_and_is_refused(opened):
+    session = opened()
+    once = fresh_key()
+    session.accept("ann", [(1, "cat"), (2, "dog")], once)
+    for answers in ([(1, "cat")], [(1, "cat"), (2, "dog"), (3, "dog")], [(1, "cat"), (2, "cat")]):
+        with pytest.raises(ConflictError, match="was used for another request"):
+            session.accept("ann", answers, once)
+    assert session.snapshot().labelled() == [1, 2]
+
+
+def test_several_classes_are_added_all_or_none(opened):
+    session = opened()
+    with pytest.raises(SettingError, match="that would be 301 classes"):
+        session.add_classes("ann", [f"class {k}" for k in range(299)], fresh_key())
+    with pytest.raises(ConflictError, match="already a class 'dog'"):
+        session.add_classes("ann", ["owl", "dog"], fresh_key())
+    assert session.classes == ["cat", "dog"]
+    session.add_classes("ann", ["owl", "eel"], fresh_key())
+    assert session.classes == ["cat", "dog", "owl", "eel"]
+
+
 def test_undo_takes_back_the_last_step_by_step_and_only_ones_own(opened):
     session = opened()
     session.answer("ann", 1, "cat", fresh_key())

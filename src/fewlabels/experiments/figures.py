@@ -38,9 +38,9 @@ def save(figure: Figure, *paths: str | os.PathLike[str]) -> None:
 
 
 def draw_curves(rows: pd.DataFrame, dataset: str, axes: Any = None) -> Figure:
-    """Accuracy against labelled nodes with standard errors; the paper's curve, if there is one, dotted under it.
+    """Accuracy against labelled nodes with standard errors; the paper's curve, if there is one, dashed under it.
 
-    Strategies of other packages are dashed.
+    Strategies of other packages have longer dashes.
     """
     if axes is None:
         figure = new_figure(7, 5)

@@ -57,7 +57,7 @@ def paper_report(rows: dict[str, pd.DataFrame], box: Dataset) -> str:
             )
         section.tables += [_numbers(comparison) for comparison in comparisons]
         sections.append(section)
-    lead = "Curves of Jun & Nowak 2016, recomputed from scratch: ours with standard errors, the published ones dotted."
+    lead = "Curves of Jun & Nowak 2016, recomputed from scratch: ours with standard errors, the published ones dashed."
     return _render("The paper, reproduced", lead, sections)
 
 

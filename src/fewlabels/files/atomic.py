@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fewlabels.errors import FileError
@@ -35,6 +35,29 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileError(f"cannot write {shown}: {error.strerror or error}. What was there before is kept.") from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def one_at_a_time(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Around reading a file and replacing it: nobody else who asks does so in the same folder meanwhile.
+
+    The folder itself is locked, because a file that is replaced takes its lock along. The system lets go of the lock
+    however the process ends; where there are no such locks, nothing is locked.
+    """
+    folder = Path(path).resolve().parent
+    try:
+        import fcntl  # not on every system
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

@@ -9,7 +9,6 @@ nothing would be asked again.
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 from typing import Annotated, Any
 
@@ -21,6 +20,7 @@ from starlette.types import ASGIApp, Scope
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
+from fewlabels.files.table import json_text
 from fewlabels.labelstudio.control import Control, TaskError, read_config
 from fewlabels.labelstudio.export import prediction, scores, version
 from fewlabels.labelstudio.inbox import Inbox
@@ -46,7 +46,7 @@ class BackendRules(Rules):
             return super().lets_in(headers, query)
         try:
             user, _, password = base64.b64decode(credentials, validate=True).partition(b":")
-        except binascii.Error:
+        except ValueError:  # no base64, or not even ASCII
             return False
         return hmac.compare_digest(user, USER.encode()) & hmac.compare_digest(password, self.token.encode())
 
@@ -173,7 +173,7 @@ class _Conversation:
         given = [event.annotation] if event.annotation is not None else event.annotations or []
         if event.action in TAKEN_BACK:
             for one in given:
-                self._inbox.delete(str(_held(one, "id")))
+                self._inbox.delete(json_text(_held(one, "id")))
         elif event.action in TAUGHT:
             for one in given:
                 number = _held(one, "task")

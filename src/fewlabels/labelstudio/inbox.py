@@ -65,10 +65,11 @@ class Inbox:
                 self._take_back(*self._given.pop(annotation))
 
     def know(self, classes: Iterable[str]) -> None:
-        """Add the classes of a labeling config."""
+        """Add the classes of a labeling config, all or none."""
         with self._lock:
-            for label in classes:
-                self._know(NOBODY, label)
+            known = self.session.classes
+            if fresh := [label for label in classes if label not in known]:
+                self.session.add_classes(NOBODY, fresh, f"class|{uuid.uuid4()}")
 
     def item(self, number: Any, data: Mapping[str, Any] | None = None) -> int | None:
         """The item of a task by its id and data; the data decide, as ids change when tasks are imported again."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fewlabels.errors import FileError
+from fewlabels.files.table import json_text
 from fewlabels.labelstudio.control import Control, TaskError
 from fewlabels.machine.memory import require
 from fewlabels.session.limits import LONGEST_NAME
@@ -178,8 +179,8 @@ def _who(completed_by: Any, where: str) -> str:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else json_text(value)
 
 
 def _time(raw: Mapping[str, Any]) -> str:
-    return str(raw.get("updated_at") or raw.get("created_at") or "")
+    return json_text(raw.get("updated_at") or raw.get("created_at") or "")

@@ -10,7 +10,7 @@ from typing import Any
 
 from fewlabels.errors import FileError
 from fewlabels.field import Engine, Field
-from fewlabels.files.atomic import atomic_file
+from fewlabels.files.atomic import atomic_file, one_at_a_time
 from fewlabels.graph import Graph
 from fewlabels.strategies import Strategy
 
@@ -31,14 +31,15 @@ def write(path: str | os.PathLike[str], header: Record, events: list[Record]) ->
         ) from None
     if [json.loads(line) for line in text.splitlines()] != records:
         raise FileError(f"{path} was not written: a class would come back as something else. Use text or numbers.")
-    old = _records(path) if path.exists() else []
-    if records[: len(old)] != old:
-        raise FileError(
-            f"{path} holds another journal, of {len(old) - 1} events. "
-            "Load it to continue it, or save under another name."
-        )
-    with atomic_file(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+    with one_at_a_time(path):
+        old = _records(path) if path.exists() else []
+        if records[: len(old)] != old:
+            raise FileError(
+                f"{path} holds another journal, of {len(old) - 1} events. "
+                "Load it to continue it, or save under another name."
+            )
+        with atomic_file(path) as draft:
+            draft.write_text(text, encoding="utf-8")
 
 
 def read(path: str | os.PathLike[str]) -> tuple[Record, list[Record]]:

@@ -156,15 +156,15 @@ class Session:
         if len({item for item, _ in answers}) < len(answers):
             raise LabelError("an item is listed twice: give one answer for each.")
         events = [Event("answer", who, key, item=item, label=label) for item, label in answers]
-        return self._write(key, events[0], lambda: events)
+        return self._write(key, events, lambda: events)
 
     def decide(self, who: str, item: int, label: str, key: str) -> int:
         """Settle what an item is, whatever was answered."""
         who = _check_name(who)
         self.check_item(item)
         _check_known_class(label, self.classes)
-        event = Event("decide", who, key, item=item, label=label)
-        return self._write(key, event, lambda: [event])
+        decision = [Event("decide", who, key, item=item, label=label)]
+        return self._write(key, decision, lambda: decision)
 
     def skip(self, who: str, item: int, key: str) -> int:
         """Nobody is asked about this item again."""
@@ -182,10 +182,10 @@ class Session:
             label = self._ledger.label(item)
             if do == "skip" and label is not None:
                 raise ConflictError(f"{self.items.names[item]!r} is labelled {label!r}: there is no question to skip.")
-            return [event]
+            return asked
 
-        event = Event(do, who, key, item=item)
-        return self._write(key, event, events)
+        asked = [Event(do, who, key, item=item)]
+        return self._write(key, asked, events)
 
     def undo(self, who: str, key: str, event: int | None = None, *, whole: bool = False) -> tuple[int, list[int]]:
         """Take back this event of theirs (`whole`: the request it was part of), or else their last request.
@@ -201,34 +201,39 @@ class Session:
                 raise ConflictError(f"There is {which} to take back.")
             return [Event("undo", who, key, item=e.item, undone=e.id) for e in undone]
 
-        number = self._write(key, Event("undo", who, key, undone=event), events)
+        number = self._write(key, [Event("undo", who, key, undone=event)], events)
         with self._lock:
             return number, self._ledger.items(self._ledger.requests[key])
 
     def add_class(self, who: str, label: str, key: str) -> int:
         """Add a class that items may belong to."""
+        return self.add_classes(who, [label], key)
+
+    def add_classes(self, who: str, labels: Sequence[str], key: str) -> int:
+        """Add several classes, all or none."""
         who = _check_name(who)
-        label = _check_class_name(label)
+        asked = [Event("class", who, key, label=_check_class_name(label)) for label in dict.fromkeys(labels)]
 
         def events() -> list[Event]:
-            if label in self._ledger.classes:
-                raise ConflictError(f"there is already a class {label!r}: choose another name.")
-            _check_number_of_classes(len(self._ledger.classes) + 1)
-            return [event]
+            known = self._ledger.classes
+            taken = next((event.label for event in asked if event.label in known), None)
+            if taken is not None:
+                raise ConflictError(f"there is already a class {taken!r}: choose another name.")
+            _check_number_of_classes(len(known) + len(asked))
+            return asked
 
-        event = Event("class", who, key, label=label)
-        return self._write(key, event, events)
+        return self._write(key, asked, events)
 
-    def _write(self, key: str, first: Event, events: Callable[[], list[Event]]) -> int:
+    def _write(self, key: str, asked: Sequence[Event], events: Callable[[], list[Event]]) -> int:
         """Store the events of a request, then tell the ledger and the learner; a key used before changes nothing.
 
-        `first` is the first of the events, as far as it is known: it tells the same request from another one.
+        `asked` are the events as far as they are known beforehand: they tell the same request from another one.
         Whoever writes is alone, so the ledger may be read here without the lock.
         """
         with self._writing:
             before = self._ledger.requests.get(key)
             if before:
-                if not _same_request(before[0], first):
+                if not _same_request(before, asked):
                     raise ConflictError(f"the key {key!r} was used for another request: use a fresh one for each.")
                 return before[-1].id
             written = self._store.append(events())
@@ -290,13 +295,16 @@ class Session:
             return self._assignments.being_read()
 
 
-def _same_request(written: Event, first: Event) -> bool:
-    """Whether this may be the first event of the request; what an undo takes back may have been left open."""
-    if (written.do, written.who) != (first.do, first.who):
-        return False
-    if first.do == "undo":
-        return first.undone in (None, written.undone)
-    return (written.item, written.label) == (first.item, first.label)
+def _same_request(written: Sequence[Event], asked: Sequence[Event]) -> bool:
+    """Whether these events were written for this request; what an undo takes back may have been left open."""
+    if asked[0].do == "undo":
+        first, undo = written[0], asked[0]
+        return (first.do, first.who) == ("undo", undo.who) and undo.undone in (None, first.undone)
+    return [_meaning(event) for event in written] == [_meaning(event) for event in asked]
+
+
+def _meaning(event: Event) -> tuple[str, str, int | None, str | None]:
+    return event.do, event.who, event.item, event.label
 
 
 def check_settings(strategy: str, target: float, overlap: int) -> None:

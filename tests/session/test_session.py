@@ -10,6 +10,7 @@ from support.keys import fresh_key
 import fewlabels as fl
 from fewlabels.errors import FewlabelsError, FileError, LabelError, NodeError, SettingError
 from fewlabels.session import ConflictError, Session
+from fewlabels.session.store import Event
 
 
 @pytest.fixture
@@ -344,6 +345,20 @@ def test_other_data_is_refused_and_the_store_is_left_as_it_was(opened):
 def test_a_class_too_many_is_refused(opened):
     with pytest.raises(FewlabelsError, match="that would be 201 classes: 200 is the most"):
         opened(words(classes=[f"c{k}" for k in range(201)]))
+
+
+def test_a_class_that_stands_twice_in_the_store_is_one_class(opened):
+    session = opened()
+    for key in ("begun-on-one", "begun-on-two"):
+        session._store.append([Event("class", "ann", key, label="owl")])
+    session._store.append([Event("answer", "ann", "answer-owl", item=3, label="owl")])
+    again = opened()
+    assert again.classes == ["cat", "dog", "owl"]
+    assert again.snapshot().label(3) == "owl"
+    again.add_class("ann", "eel", fresh_key())
+    again.answer("ann", 5, "eel", fresh_key())
+    again.settle()
+    assert again.snapshot().prediction(5) == ("eel", 1.0)
 
 
 def test_classes_named_on_the_command_line_later_are_added(opened):

@@ -198,3 +198,50 @@ def test_a_folder_in_place_of_the_file_is_said(path):
     path.mkdir()
     with pytest.raises(FileError, match="cannot keep answers in"):
         Store(path, ABOUT)
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_store_that_is_open_cannot_be_opened_by_another_path(path, link):
+    store = Store(path, ABOUT)
+    other = path.with_name("other.sqlite")
+    getattr(other, link)(path)
+    with pytest.raises(FileError, match="open in another fewlabels"):
+        Store(other, ABOUT)
+    code = f"from fewlabels.session.store import Store; Store({str(other)!r}, {ABOUT!r})"
+    elsewhere = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "open in another fewlabels" in elsewhere.stderr
+    store.append(answers("key-0001"))
+    assert keys(store) == ["key-0001"]
+    store.close()
+    again = Store(other, ABOUT)
+    assert keys(again) == ["key-0001"]
+    again.close()
+
+
+@pytest.mark.parametrize("away", ["removed", "moved", "replaced"])
+def test_answers_are_not_confirmed_into_a_file_that_is_no_longer_there(path, away):
+    store = Store(path, ABOUT)
+    store.append(answers("key-0001"))
+    aside = path.with_name("aside.sqlite")
+    path.rename(aside)
+    if away == "removed":
+        aside.unlink()
+    elif away == "replaced":
+        path.write_bytes(b"")
+    with pytest.raises(StoreError, match="was moved, removed or replaced") as refusal:
+        store.append(answers("key-0002"))
+    assert not isinstance(refusal.value, StoreFullError)
+    if away == "moved":
+        aside.rename(path)
+        store.append(answers("key-0002"))
+        assert keys(store) == ["key-0001", "key-0002"]
+    store.close()
+
+
+def test_a_new_store_is_readable_by_its_owner_alone(path):
+    store = Store(path, ABOUT)
+    store.append(answers("key-0001"))
+    made = [file for file in path.parent.iterdir() if file.name.startswith(path.name)]
+    assert len(made) > 1  # SQLite's own beside it
+    assert {file.stat().st_mode & 0o077 for file in made} == {0}
+    store.close()

@@ -98,7 +98,8 @@ class Ledger:
         """Take in the events of one request; returns what the learner must be told."""
         touched = {event.item for event in events if event.item is not None}
         before = {item: self._state(item) for item in touched}
-        fresh = [event.label for event in events if event.do == "class" and event.label is not None]
+        named = dict.fromkeys(event.label for event in events if event.do == "class" and event.label is not None)
+        fresh = [label for label in named if label not in self.classes]  # one that is there already changes nothing
         self.classes.extend(fresh)
         for event in events:
             self.requests.setdefault(event.key, []).append(event)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import ClassVar
 
 from fewlabels.errors import FewlabelsError, FileError
 
@@ -75,9 +76,11 @@ class Store:
             raise FileError(f"cannot keep answers in {path}: there is no folder {self.path.parent}. Create it first.")
         self._lock = threading.Lock()
         _refuse_other_files(self.path)
-        self._held = _hold(self.path)
+        self._held = _Held(self.path.resolve())
         try:
-            self._db = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            self._db = sqlite3.connect(
+                self.path.resolve(), timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
         except sqlite3.Error as error:
             self._held.close()
             raise _unfit(path, error) from None
@@ -121,6 +124,11 @@ class Store:
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Write the events, all or none; when this returns they are on disk, and have their numbers and time."""
         at = _now()
+        if not self._held.in_place:
+            raise StoreError(
+                f"The answer is not kept: {self.path} was moved, removed or replaced while fewlabels was running. "
+                "Put it back and try again; or stop fewlabels, and start it again with another --store."
+            )
         try:
             with self._lock, _transaction(self._db):
                 return [self._insert(event, at) for event in events]
@@ -165,23 +173,65 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
 
 
-def _hold(path: Path) -> sqlite3.Connection:
-    """Keep other processes from opening the same store: a lock that the system releases however this one ends."""
-    lock = path.with_name(path.name + ".lock")
-    held = None
+class _Held:
+    """The store's own file, held so that nobody else opens it, by whatever path: no other thread, no other process.
+
+    The lock is on the file itself, so no link and no removed lock file leads past it, and the system releases it
+    however the process ends.
+    """
+
+    _here: ClassVar[set[tuple[int, int]]] = set()  # held by this process; a second open file would end SQLite's locks
+    _guard = threading.Lock()
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._guard:
+            if path.exists() and _identity(path.stat()) in self._here:
+                raise _open_elsewhere(path)
+            try:
+                self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # answers are nobody else's
+            except OSError as error:
+                raise FileError(
+                    f"cannot keep answers in {path}: {error.strerror}. Choose another file with --store."
+                ) from None
+            self._identity = _identity(os.fstat(self._file))
+            try:
+                _lock(self._file)
+            except BlockingIOError:
+                os.close(self._file)
+                raise _open_elsewhere(path) from None
+            self._here.add(self._identity)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the path still leads to this file: it may have been moved, removed or replaced."""
+        try:
+            return _identity(self._path.stat()) == self._identity
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        with self._guard:
+            if self._identity in self._here:
+                self._here.discard(self._identity)
+                os.close(self._file)
+
+
+def _lock(file: int) -> None:
+    """Lock an open file for this process alone; BlockingIOError where another has."""
     try:
-        held = sqlite3.connect(lock, timeout=0, isolation_level=None, check_same_thread=False)
-        held.execute("PRAGMA journal_mode = OFF")
-        held.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
-        if held:
-            held.close()
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-            raise FileError(
-                f"{path} is open in another fewlabels: go to its page, stop it there, or give another --store."
-            ) from None
-        raise FileError(f"cannot keep answers in {path}: {error}. Choose another file with --store.") from None
-    return held
+        import fcntl  # not on every system
+    except ImportError:
+        return
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _open_elsewhere(path: Path) -> FileError:
+    return FileError(f"{path} is open in another fewlabels: go to its page, stop it there, or give another --store.")
 
 
 def _refuse_other_files(path: Path) -> None:

@@ -93,7 +93,7 @@ def test_forget_takes_an_answer_or_a_skip_back():
     ours.forget(2)
     np.testing.assert_allclose(ours.predict_proba(), before, atol=1e-12)
     assert ours.skipped == []
-    with pytest.raises(LabelError, match="neither a label nor a skip"):
+    with pytest.raises(LabelError, match="neither an answer nor a skip"):
         ours.forget(3)
 
 
@@ -418,7 +418,7 @@ def test_forget_takes_a_list_all_of_it_or_nothing():
     ours = learner()
     ours.teach([0, 6, 3], ["a", "b", "a"])
     ours.skip(2)
-    with pytest.raises(LabelError, match="node 5 has neither a label nor a skip"):
+    with pytest.raises(LabelError, match="node 5 has neither an answer nor a skip"):
         ours.forget([0, 5])
     assert list(ours.labelled) == [0, 6, 3]
     ours.forget([0, 3, 2])

@@ -106,7 +106,7 @@ def test_forget_takes_all_answers_to_a_node_back(engine):
     assert (ours.answers, ours.skipped) == (never.answers, [])
     ours.forget(5)
     assert ours.unreached == list(range(13))
-    with pytest.raises(LabelError, match="neither a label nor a skip"):
+    with pytest.raises(LabelError, match="neither an answer nor a skip"):
         ours.forget(0)
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from support.fields import pieces
-from support.graphs import in_pieces, random_labels, random_weights
+from support.fields import pieces, random_field
+from support.graphs import random_weights
 
 from fewlabels.arrays import TIE
 from fewlabels.field.dense import DenseField
@@ -14,14 +14,6 @@ from fewlabels.strategies import tied
 
 ROUNDING = 1e-12
 SIZES = [(1, 2), (2, 3), (3, 2), (63, 2), (130, 3), (257, 7)]
-
-
-def state(n, C, how_many, beta=1.0, parts=None, *, rng):
-    W = random_weights(n, rng, density=min(1, 4 / n)) if parts is None else in_pieces(parts, rng)
-    field = DenseField(Graph(W), C, beta)
-    for node, c in random_labels(n, how_many, C, rng).items():
-        field.observe(node, c)
-    return field
 
 
 STATES = {f"u={u}, C={C}": (u + 2, C, 2) for u, C in SIZES} | {
@@ -37,7 +29,7 @@ STATES = {f"u={u}, C={C}": (u + 2, C, 2) for u, C in SIZES} | {
 
 @pytest.fixture(params=STATES)
 def field(request):
-    return state(*STATES[request.param], rng=np.random.default_rng(0))
+    return random_field(*STATES[request.param])
 
 
 def test_lookahead_equals_its_twin(field):
@@ -145,7 +137,7 @@ def test_ground_equals_its_twin_and_with_no_variance_left_is_a_downdate(field, v
 
 
 def test_a_kernel_reads_and_writes_the_leading_block_only():
-    field = state(20, 3, 2, rng=np.random.default_rng(1))
+    field = random_field(20, 3, 2)
     buffer = np.full((30, 30), np.nan)
     buffer[:18, :18] = field.G
     G = buffer[:18, :18]

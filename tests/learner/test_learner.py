@@ -2,18 +2,13 @@ import networkx as nx
 import numpy as np
 import pytest
 from support.graphs import in_pieces, random_weights
+from support.learners import PATH, learner
 
 import fewlabels as fl
 from fewlabels.errors import FewlabelsError, LabelError, NodeError, QueryError, SettingError
 from fewlabels.field import dense, make_field
 from fewlabels.field.dense import DenseField
 from fewlabels.kernels import reference
-
-PATH = fl.Graph.from_edges(range(6), range(1, 7))
-
-
-def learner(graph=PATH, classes=("a", "b"), **options):
-    return fl.ActiveLearner(graph, classes, **options)
 
 
 def ask_and_answer(learner, how_many, rule=lambda node: node % 2):

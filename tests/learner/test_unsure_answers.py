@@ -7,17 +7,12 @@ import numpy as np
 import oracle
 import pytest
 from support.graphs import in_pieces
+from support.learners import PATH, learner
 
 import fewlabels as fl
 from fewlabels.errors import FewlabelsError, LabelError, QueryError
 from fewlabels.learner.answers import weight_of
 from fewlabels.learner.suspects import chances_without
-
-PATH = fl.Graph.from_edges(range(6), range(1, 7))
-
-
-def learner(graph=PATH, classes=("a", "b"), **options):
-    return fl.ActiveLearner(graph, classes, **options)
 
 
 @pytest.mark.parametrize("C", [2, 3, 10])

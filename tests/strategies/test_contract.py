@@ -2,23 +2,16 @@
 
 import numpy as np
 import pytest
+from support.fields import taught
 from support.graphs import in_pieces, random_labels
 
 import fewlabels as fl
-from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
-from fewlabels.kernels import cpu, reference
+from fewlabels.kernels import reference
 from fewlabels.strategies import cost_of, make_strategy
 
 SIZES = [10, 5, 2, 1]
 N = sum(SIZES)
-
-
-def field_of(W, labels, C, kernels=cpu):
-    field = DenseField(fl.Graph(W), C, 0.8, kernels)
-    for node, c in labels.items():
-        field.observe(node, c)
-    return field
 
 
 def by_node(strategy, field):
@@ -38,13 +31,13 @@ def case(request):
 class TestEveryStrategy:
     def test_gives_one_finite_cost_to_every_unlabelled_node(self, strategy, case):
         W, labels, _ = case
-        cost = cost_of(make_strategy(strategy), field_of(W, labels, 3)).values
+        cost = cost_of(make_strategy(strategy), taught(W, labels, 3, 0.8)).values
         assert cost.shape == (N - len(labels),)
         assert np.isfinite(cost).all()
 
     def test_leaves_the_field_untouched(self, strategy, case):
         W, labels, _ = case
-        field = field_of(W, labels, 3)
+        field = taught(W, labels, 3, 0.8)
         before = [field.G.copy(), field.h.copy(), field.island.copy(), field.unlabelled.copy()]
         make_strategy(strategy).cost(field)
         for a, b in zip(before, [field.G, field.h, field.island, field.unlabelled], strict=True):
@@ -55,21 +48,23 @@ class TestEveryStrategy:
         new = rng.permutation(N)  # node k becomes node new[k]
         W_new = np.empty_like(W)
         W_new[np.ix_(new, new)] = W
-        there = by_node(strategy, field_of(W_new, {int(new[k]): c for k, c in labels.items()}, 3))
-        np.testing.assert_allclose(there[new], by_node(strategy, field_of(W, labels, 3)), rtol=1e-9, atol=1e-9)
+        there = by_node(strategy, taught(W_new, {int(new[k]): c for k, c in labels.items()}, 3, 0.8))
+        np.testing.assert_allclose(there[new], by_node(strategy, taught(W, labels, 3, 0.8)), rtol=1e-9, atol=1e-9)
 
     def test_renaming_the_classes_changes_nothing(self, strategy, case):
         W, labels, _ = case
         renamed = {k: [2, 0, 1][c] for k, c in labels.items()}
         np.testing.assert_allclose(
-            by_node(strategy, field_of(W, renamed, 3)), by_node(strategy, field_of(W, labels, 3)), atol=1e-9
+            by_node(strategy, taught(W, renamed, 3, 0.8)), by_node(strategy, taught(W, labels, 3, 0.8)), atol=1e-9
         )
 
     def test_does_not_depend_on_the_engine_or_the_order_of_the_answers(self, strategy, case):
         W, labels, rng = case
         shuffled = {int(k): labels[int(k)] for k in rng.permutation(list(labels))}
         np.testing.assert_allclose(
-            by_node(strategy, field_of(W, shuffled, 3, reference)), by_node(strategy, field_of(W, labels, 3)), atol=1e-9
+            by_node(strategy, taught(W, shuffled, 3, 0.8, reference)),
+            by_node(strategy, taught(W, labels, 3, 0.8)),
+            atol=1e-9,
         )
 
     def test_the_sparse_engine_gives_the_same_costs_while_the_pool_is_everything(self, strategy, case):
@@ -78,6 +73,6 @@ class TestEveryStrategy:
         field.observe_all(labels)
         before = [field.h, field.island, field.variance]
         cost = by_node(strategy, field)
-        np.testing.assert_allclose(cost, by_node(strategy, field_of(W, labels, 3)), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(cost, by_node(strategy, taught(W, labels, 3, 0.8)), rtol=1e-9, atol=1e-9)
         for a, b in zip(before, [field.h, field.island, field.variance], strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12)

@@ -5,22 +5,15 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
+from support.fields import taught
 from support.graphs import in_pieces, random_labels, random_weights
 
 import fewlabels as fl
-from fewlabels.field.dense import DenseField
 from fewlabels.marginals import harmonic_marginals, two_step_marginals
 from fewlabels.risk import expected_error
 from fewlabels.strategies import cost_of, make_strategy
 
 EXACT = 1e-9
-
-
-def field_of(W, labels, C, beta):
-    field = DenseField(fl.Graph(W), C, beta)
-    for node, c in labels.items():
-        field.observe(node, c)
-    return field
 
 
 def in_order(field, values):
@@ -35,7 +28,7 @@ class TestConnectedWeightedGraphs:
         rng = np.random.default_rng([n, C])
         W = random_weights(n, rng)
         labels = random_labels(n, known, C, rng)
-        return field_of(W, labels, C, beta), oracle.laplacian(W, beta), labels, C
+        return taught(W, labels, C, beta), oracle.laplacian(W, beta), labels, C
 
     def test_marginals_and_risk(self, case):
         field, L, labels, C = case
@@ -66,7 +59,7 @@ class TestComponentsWithoutALabelAreTheLimitOfARidge:
     @pytest.fixture
     def case(self, labels):
         W = in_pieces([5, 4, 2, 1, 1], np.random.default_rng(8))
-        return field_of(W, labels, 3, 1.0), oracle.laplacian(W) + oracle.EPS * np.eye(13), labels
+        return taught(W, labels, 3, 1.0), oracle.laplacian(W) + oracle.EPS * np.eye(13), labels
 
     def test_lookahead_and_risk(self, case):
         field, L, labels = case
@@ -94,7 +87,7 @@ class TestComponentsWithoutALabelAreTheLimitOfARidge:
 
 def test_vopt_on_a_path_with_its_end_known():
     """G[i, j] = min(i, j) for nodes 1 to 3: the trace left is 3, 3/2, 4/3."""
-    field = field_of(fl.Graph.from_edges([0, 1, 2], [1, 2, 3]).weights, {0: 0}, 2, 1.0)
+    field = taught(fl.Graph.from_edges([0, 1, 2], [1, 2, 3]).weights, {0: 0}, 2, 1.0)
     np.testing.assert_allclose(in_order(field, cost_of(make_strategy("vopt"), field).values), [3, 3 / 2, 4 / 3])
 
 
@@ -107,7 +100,7 @@ def test_zlg_before_two_classes_are_heard_ties_everywhere():
     rng = np.random.default_rng(0)
     W = random_weights(12, rng)
     for labels in ({}, {3: 1}, {3: 1, 7: 1}):
-        cost = cost_of(make_strategy("zlg"), field_of(W, labels, 3, 1.0)).values
+        cost = cost_of(make_strategy("zlg"), taught(W, labels, 3, 1.0)).values
         np.testing.assert_allclose(cost, 0, atol=1e-12)
 
 

@@ -30,9 +30,11 @@ def engine_named(name):
     if name == "gpu":
         pytest.importorskip("torch")
         pytest.importorskip("triton")
+        from support.gpus import DEVICE
+
         from fewlabels.field.gpu import GpuField
 
-        return lambda graph, n_classes, beta: GpuField(graph, n_classes, beta, device="cpu")
+        return lambda graph, n_classes, beta: GpuField(graph, n_classes, beta, device=DEVICE)
     return name
 
 

@@ -1,6 +1,11 @@
 """What the plain kernels take, read off a field."""
 
+import numpy as np
 from scipy.sparse.csgraph import connected_components
+from support.graphs import in_pieces, random_labels, random_weights
+
+from fewlabels.field.dense import DenseField
+from fewlabels.graph import Graph
 
 COSTS = {  # verb of a field -> the plain kernel that specifies it
     "two_step_costs": "two_step_cost",
@@ -25,3 +30,18 @@ def plain_costs(kernels, verb, field):
     if verb in ("vopt_costs", "sopt_costs"):
         return getattr(kernels, COSTS[verb])(field.G, field.island)
     return getattr(kernels, COSTS[verb])(*state(field), field.n_nodes)
+
+
+def taught(W, labels, C, beta=1.0, kernels=None):
+    """The dense field of these weights once these labels, {node: class}, were heard."""
+    field = DenseField(Graph(W), C, beta, kernels)
+    for node, c in labels.items():
+        field.observe(node, c)
+    return field
+
+
+def random_field(n, C, how_many, beta=1.0, parts=None, kernels=None):
+    """A sparse random graph of n nodes, or one in parts of these sizes, with so many random labels."""
+    rng = np.random.default_rng(0)
+    W = random_weights(n, rng, density=min(1, 4 / n)) if parts is None else in_pieces(parts, rng)
+    return taught(W, random_labels(n, how_many, C, rng), C, beta, kernels)

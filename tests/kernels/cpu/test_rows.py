@@ -4,11 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support.fields import pieces
+from support.fields import pieces, taught
 from support.graphs import in_pieces, random_labels
 
-from fewlabels.field.dense import DenseField
-from fewlabels.graph import Graph
 from fewlabels.kernels import cpu, reference
 from fewlabels.kernels.cpu import rows as row_kernels
 from fewlabels.kernels.cpu import updates
@@ -23,10 +21,8 @@ CUTS = [0, 1, 13, N]  # the rows of the blocks
 @pytest.fixture(params=[0, 1, 3, 12, N - 1], ids="{} labels".format)
 def field(request):
     rng = np.random.default_rng(request.param)
-    field = DenseField(Graph(in_pieces(SIZES, rng)), 3, 0.7)
-    for node, c in random_labels(N, request.param, 3, rng).items():
-        field.observe(node, c)
-    return field
+    W = in_pieces(SIZES, rng)
+    return taught(W, random_labels(N, request.param, 3, rng), 3, 0.7)
 
 
 def blocks(field):

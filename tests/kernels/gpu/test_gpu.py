@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
+from support.fields import random_field
 from support.gpus import DEVICE, INTERPRETED, coarse, torch
-from support.graphs import in_pieces, random_labels, random_weights
 
-from fewlabels.field.dense import DenseField
-from fewlabels.graph import Graph
 from fewlabels.kernels import reference
 from fewlabels.kernels.gpu import launch as gpu
 
@@ -28,19 +26,10 @@ STATES = {
 }
 
 
-def state(n, C, how_many, beta=1.0, pieces=None):
-    rng = np.random.default_rng(0)
-    W = random_weights(n, rng, density=min(1, 4 / n)) if pieces is None else in_pieces(pieces, rng)
-    field = DenseField(Graph(W), C, beta, reference)
-    for node, c in random_labels(n, how_many, C, rng).items():
-        field.observe(node, c)
-    return field
-
-
 @pytest.fixture(params=STATES)
 def field(request, monkeypatch):
     coarse(monkeypatch)
-    return state(*STATES[request.param])
+    return random_field(*STATES[request.param], kernels=reference)
 
 
 @pytest.fixture(params=CLOSE, ids=str)
@@ -109,7 +98,7 @@ def test_shift_and_ground_equal_their_twins_in_the_leading_block_only(field, kin
 
 
 def test_rows_of_any_length_are_taken():
-    field = state(20, 3, 2)
+    field = random_field(20, 3, 2, kernels=reference)
     G = tensor(field.G)
     padded, _ = in_a_larger_buffer(field.G, torch.float64)
     for name in ("two_step_cost", "harmonic_cost"):
@@ -149,7 +138,7 @@ def test_center_equals_its_twin(kind):
 def test_no_pair_counts_a_node_that_is_not_alive(monkeypatch, kind):
     """Two trials in one launch, each with answered nodes left in place, give what each gives with them taken out."""
     coarse(monkeypatch)
-    fields = [state(20, 3, 4), state(20, 3, 4, 3.0)]
+    fields = [random_field(20, 3, 4, beta, kernels=reference) for beta in (1.0, 3.0)]
     G = gpu.buffer(20, kind, DEVICE, 2)[:, :, :20].zero_()
     h = torch.zeros((2, 20, 3), dtype=torch.float64, device=DEVICE)
     alive = torch.zeros((2, 20), dtype=torch.bool, device=DEVICE)

@@ -14,6 +14,7 @@ from support.profiles import examples
 from fewlabels.labelstudio import Inbox, read_task_items, read_tasks
 from fewlabels.labelstudio.backend import LARGEST, backend_rules, below_earlier, make_backend
 from fewlabels.session import Session
+from fewlabels.session.store import StoreFullError
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what Starlette's client says of the httpx it is made for
@@ -422,3 +423,34 @@ def test_half_a_character_is_no_crash(opened, path, sent):
     assert reply.status_code < 500, reply.text
     session.settle()
     assert predict(client)["results"]
+
+
+def failing_once(session, verb, monkeypatch):
+    """The next call of this verb finds the disk full."""
+    real = getattr(session, verb)
+
+    def full(*arguments, **options):
+        monkeypatch.setattr(session, verb, real)
+        raise StoreFullError("The answer is not kept: the disk is full.")
+
+    monkeypatch.setattr(session, verb, full)
+
+
+def test_a_deletion_that_failed_can_be_sent_again(opened, monkeypatch):
+    session, client = opened()
+    client.post("/webhook", json=studio.event("ANNOTATION_CREATED", annotation=studio.annotation(6, 104, "sea")))
+    assert session.snapshot().label(4) == "sea"
+    failing_once(session, "undo", monkeypatch)
+    deleted = studio.event("ANNOTATION_DELETED", annotation={"id": 6, "task": 104})
+    assert [client.post("/webhook", json=deleted).status_code for _ in range(2)] == [507, 201]
+    assert session.snapshot().label(4) is None
+
+
+def test_deleting_an_annotation_that_was_never_kept_takes_nothing_back(opened, monkeypatch):
+    session, client = opened()
+    client.post("/webhook", json=studio.event("ANNOTATION_CREATED", annotation=studio.annotation(6, 104, "sea")))
+    failing_once(session, "answer", monkeypatch)
+    created = studio.event("ANNOTATION_CREATED", annotation=studio.annotation(7, 104, "sky"))
+    assert client.post("/webhook", json=created).status_code == 507
+    client.post("/webhook", json=studio.event("ANNOTATION_DELETED", annotation={"id": 7, "task": 104}))
+    assert session.snapshot().label(4) == "sea"

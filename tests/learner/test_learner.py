@@ -9,6 +9,7 @@ from fewlabels.errors import FewlabelsError, LabelError, NodeError, QueryError, 
 from fewlabels.field import dense, make_field
 from fewlabels.field.dense import DenseField
 from fewlabels.kernels import reference
+from fewlabels.strategies.tsa import TSA
 
 
 def ask_and_answer(learner, how_many, rule=lambda node: node % 2):
@@ -435,6 +436,17 @@ def test_gains_reuse_the_look_ahead_that_costs_have_done(monkeypatch):
         learner.teach(5, "a")
         learner.gains()
         assert len(asked) == 2
+
+
+def test_gains_are_those_of_tsa_whatever_a_subclass_of_it_costs():
+    class Halved(TSA):
+        def cost(self, field):
+            return field.two_step_costs().values / 2
+
+    ours, plain = (learner(strategy=strategy) for strategy in (Halved(), "tsa"))
+    for one in (ours, plain):
+        one.teach([0, 6], ["a", "b"])
+    np.testing.assert_array_equal(ours.gains(), plain.gains())
 
 
 def test_a_graph_is_hashed_when_the_learner_is_saved_and_not_before(tmp_path, monkeypatch):

@@ -3,12 +3,14 @@
 import threading
 import time
 from concurrent.futures import CancelledError
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.items import words
 from support.keys import fresh_key
 
+from fewlabels.errors import SettingError
 from fewlabels.field.sparse import SparseField
 from fewlabels.graph import Graph
 from fewlabels.machine import memory
@@ -132,3 +134,27 @@ def test_many_people_at_once_never_get_the_same_question(session):
     for thread in threads:
         thread.join()
     assert len(set(asked.values())) == len(people)
+
+
+def test_a_question_that_cannot_be_prepared_ends_nothing(session, monkeypatch, capsys):
+    def full(*arguments):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(session._learner._learner, "prepare", full)
+    item = session.question("ann").item
+    assert session.upcoming(item).result(timeout=5) == []
+    session.upcoming(item).cancel()  # as by a page that is closed
+    session.settle()
+    session.answer("ann", item, "cat", fresh_key())
+    assert session.question("ann").item != item
+    assert "a question could not be prepared: MemoryError" in capsys.readouterr().err
+
+
+def test_a_session_that_cannot_begin_leaves_its_store_free(tmp_path):
+    around = np.arange(900).reshape(30, 30)
+    right, down = (around[:, :-1], around[:, 1:]), (around[:-1], around[1:])
+    grid = Graph.from_edges(*(np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(right, down, strict=True)))
+    items = replace(words(), graph=grid, names=[f"n{k}" for k in range(900)], texts=None)
+    with pytest.raises(SettingError, match="treewidth"):
+        Session(items, tmp_path / "store.sqlite", strategy="bmrf")
+    Session(items, tmp_path / "store.sqlite", strategy="random").close()

@@ -159,6 +159,17 @@ def test_a_key_that_comes_with_more_answers_is_another_request_and_is_refused(op
     assert session.snapshot().labelled() == [1, 2]
 
 
+def test_an_undo_of_a_whole_request_sent_twice_counts_once_whichever_event_it_names(opened):
+    session = opened()
+    last = session.accept("ann", [(k, "cat") for k in range(4)], fresh_key())
+    for back in (3, 1):
+        once, event = fresh_key(), last - back
+        undone = session.undo("ann", once, event, whole=True)
+        assert session.undo("ann", once, event, whole=True) == undone
+        assert session.snapshot().labelled() == []
+        last = session.accept("ann", [(k, "cat") for k in range(4)], fresh_key())
+
+
 def test_several_classes_are_added_all_or_none(opened):
     session = opened()
     with pytest.raises(SettingError, match="that would be 301 classes"):

@@ -1,5 +1,7 @@
 """The store: what it says it kept is on disk, what it refuses leaves nothing behind, and it says why in a sentence."""
 
+import errno
+import fcntl
 import os
 import signal
 import sqlite3
@@ -244,4 +246,50 @@ def test_a_new_store_is_readable_by_its_owner_alone(path):
     made = [file for file in path.parent.iterdir() if file.name.startswith(path.name)]
     assert len(made) > 1  # SQLite's own beside it
     assert {file.stat().st_mode & 0o077 for file in made} == {0}
+    store.close()
+
+
+def test_a_refused_second_opening_costs_no_confirmed_answer(path):
+    """Opening and closing the file again would end SQLite's locks, and another program would remove its journal."""
+    code = """if True:
+        store.append([Event("answer", "ann", "key-0001", item=1, label="cat")])
+        try:
+            Store(sys.argv[1], ABOUT)
+        except Exception:
+            pass
+        subprocess.run([sys.executable, "-c", "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); "
+                        "db.execute('SELECT count(*) FROM events').fetchone(); db.close()", sys.argv[1]], check=True)
+        store.append([Event("answer", "ann", "key-0002", item=2, label="cat")])
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    begin = "import os, signal, subprocess, sys\nfrom fewlabels.session.store import Event, Store\n"
+    begin += f"ABOUT = {ABOUT!r}\nstore = Store(sys.argv[1], ABOUT)\n"
+    subprocess.run([sys.executable, "-c", begin + code, str(path)], check=False)
+    again = Store(path, ABOUT)
+    assert keys(again) == ["key-0001", "key-0002"]
+    again.close()
+
+
+def test_closing_a_store_twice_leaves_the_next_one_alone(path):
+    first = Store(path, ABOUT)
+    first.close()
+    second = Store(path, ABOUT)
+    first.close()
+    with pytest.raises(FileError, match="open in another fewlabels"):
+        Store(path, ABOUT)
+    code = f"from fewlabels.session.store import Store; Store({str(path)!r}, {ABOUT!r})"
+    elsewhere = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "open in another fewlabels" in elsewhere.stderr
+    second.close()
+
+
+@pytest.mark.parametrize("code", [errno.ENOTSUP, errno.ENOLCK])
+def test_a_file_system_without_locks_is_no_obstacle(path, code, monkeypatch):
+    def none(*arguments):
+        raise OSError(code, "no locks")
+
+    monkeypatch.setattr(fcntl, "fcntl", none)
+    store = Store(path, ABOUT)
+    store.append(answers("key-0001"))
+    assert keys(store) == ["key-0001"]
     store.close()

@@ -62,7 +62,8 @@ class Inbox:
         """Take back what this annotation said; one that is not known changes nothing."""
         with self._lock:
             if annotation in self._given:
-                self._take_back(*self._given.pop(annotation))
+                self._take_back(*self._given[annotation])
+                del self._given[annotation]  # not before: what could not be taken back is tried again
 
     def know(self, classes: Iterable[str]) -> None:
         """Add the classes of a labeling config, all or none."""
@@ -95,10 +96,12 @@ class Inbox:
 
     def _take(self, item: int, said: Annotation) -> None:
         key = f"{MARK}{said.id}|{said.at or uuid.uuid4()}"
-        if said.id is not None:
+        if said.id is None or not self.session.heard(key):
+            self._keep(item, said, key)
+        if said.id is not None:  # not before: what was never kept is not taken back by its deletion
             self._given[said.id] = said.who, item
-            if self.session.heard(key):
-                return
+
+    def _keep(self, item: int, said: Annotation, key: str) -> None:
         before = self.session.snapshot().history.get(item)
         if said.label is not None:
             if not _says(before, said.who, said.label):

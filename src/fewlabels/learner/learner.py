@@ -200,7 +200,7 @@ class ActiveLearner:
 
         It may be negative: an answer can reveal that others are less certain than they seemed.
         """
-        if isinstance(self._strategy, TSA):
+        if type(self._strategy) is TSA:  # a subclass may have costs of its own
             return self.expected_error() - self._costs_now().values
         if self._two_step is None:
             self._two_step = choosing.at_nodes(self._field, self._field.two_step_costs().values)

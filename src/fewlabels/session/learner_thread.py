@@ -17,6 +17,7 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.errors import QueryError
 from fewlabels.graph import Graph
 from fewlabels.learner import ActiveLearner, Outcome
+from fewlabels.machine.progress import say
 from fewlabels.session.forecast import Point, extended
 from fewlabels.session.ledger import Change
 
@@ -222,7 +223,7 @@ class LearnerThread:
 
     def _resolve_waiters(self) -> None:
         for item, found in self._waiters:
-            if not found.done():
+            if found.set_running_or_notify_cancel():
                 found.set_result(list(dict.fromkeys(self._learner.upcoming(item).values())))
         self._waiters.clear()
 
@@ -247,7 +248,10 @@ class LearnerThread:
             try:
                 rank, _, job, done = self._jobs.get(timeout=self._patience())
             except Empty:
-                self._use_spare_time()
+                try:
+                    self._use_spare_time()
+                except Exception as error:  # nothing is lost by it: the question is worked out when it is wanted
+                    say(f"a question could not be prepared: {error!r}")
                 continue
             try:
                 if self._broken and rank != STOP:

@@ -61,10 +61,10 @@ class Session:
         try:
             self._replay(tell)
             self._begin(items)
+            self._learner.start()
         except BaseException:
             self._store.close()
             raise
-        self._learner.start()
 
     def _replay(self, tell: Callable[[str], None]) -> None:
         events = list(self._store.events())
@@ -299,7 +299,7 @@ def _same_request(written: Sequence[Event], asked: Sequence[Event]) -> bool:
     """Whether these events were written for this request; what an undo takes back may have been left open."""
     if asked[0].do == "undo":
         first, undo = written[0], asked[0]
-        return (first.do, first.who) == ("undo", undo.who) and undo.undone in (None, first.undone)
+        return (first.do, first.who) == ("undo", undo.who) and undo.undone in {None, *(e.undone for e in written)}
     return [_meaning(event) for event in written] == [_meaning(event) for event in asked]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from fewlabels.errors import FewlabelsError, FileError
 
 FORMAT = "1"
 MAGIC = b"SQLite format 3\0"
+FAR = 2**60  # the byte that is locked
 PATIENCE = 2.0  # seconds to wait for another program to let go of the file
 
 SCHEMA = """
@@ -74,25 +77,25 @@ class Store:
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise FileError(f"cannot keep answers in {path}: there is no folder {self.path.parent}. Create it first.")
+        if self.path.is_dir():
+            raise FileError(f"cannot keep answers in {path}: it is a folder. Name a file in it with --store.")
         self._lock = threading.Lock()
-        _refuse_other_files(self.path)
         self._held = _Held(self.path.resolve())
         try:
+            if self._held.head not in (b"", MAGIC):
+                raise FileError(f"cannot keep answers in {path}: file is not a database. Choose another with --store.")
             self._db = sqlite3.connect(
                 self.path.resolve(), timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-        except sqlite3.Error as error:
+        except BaseException as error:
             self._held.close()
-            raise _unfit(path, error) from None
+            raise _unfit(path, error) if isinstance(error, sqlite3.Error) else error from None
         try:
             self._db.execute("PRAGMA synchronous = FULL")
             self._begin(about)
-        except sqlite3.Error as error:
+        except BaseException as error:
             self.close()
-            raise _unfit(path, error) from None
-        except FileError:
-            self.close()
-            raise
+            raise _unfit(path, error) if isinstance(error, sqlite3.Error) else error from None
 
     def _begin(self, about: dict[str, str]) -> None:
         """Make the tables of a new file, or check that an old one is a store of the same data."""
@@ -177,29 +180,31 @@ class _Held:
     """The store's own file, held so that nobody else opens it, by whatever path: no other thread, no other process.
 
     The lock is on the file itself, so no link and no removed lock file leads past it, and the system releases it
-    however the process ends.
+    however the process ends. Nothing else in this process may open and close that file: it would end SQLite's locks.
     """
 
-    _here: ClassVar[set[tuple[int, int]]] = set()  # held by this process; a second open file would end SQLite's locks
+    _here: ClassVar[set[tuple[int, int]]] = set()  # files held by this process
     _guard = threading.Lock()
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._file: int | None = None
         with self._guard:
-            if path.exists() and _identity(path.stat()) in self._here:
-                raise _open_elsewhere(path)
             try:
+                if path.exists() and _identity(path.stat()) in self._here:
+                    raise _open_elsewhere(path)
                 self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # answers are nobody else's
+                self._identity = _identity(os.fstat(self._file))
+                self.head = os.pread(self._file, len(MAGIC), 0)  # the first bytes, none where the file is new
+                _lock(self._file)
             except OSError as error:
+                if self._file is not None:
+                    os.close(self._file)
+                if isinstance(error, BlockingIOError | PermissionError) and self._file is not None:
+                    raise _open_elsewhere(path) from None
                 raise FileError(
                     f"cannot keep answers in {path}: {error.strerror}. Choose another file with --store."
                 ) from None
-            self._identity = _identity(os.fstat(self._file))
-            try:
-                _lock(self._file)
-            except BlockingIOError:
-                os.close(self._file)
-                raise _open_elsewhere(path) from None
             self._here.add(self._identity)
 
     @property
@@ -212,18 +217,29 @@ class _Held:
 
     def close(self) -> None:
         with self._guard:
-            if self._identity in self._here:
+            if self._file is not None:
+                file, self._file = self._file, None
                 self._here.discard(self._identity)
-                os.close(self._file)
+                os.close(file)
 
 
 def _lock(file: int) -> None:
-    """Lock an open file for this process alone; BlockingIOError where another has."""
+    """Lock a byte far beyond SQLite's own locks; BlockingIOError or PermissionError where another process has.
+
+    With Linux's locks of an open file, which end with that file alone. Where a file system has no locks, there is none.
+    """
     try:
         import fcntl  # not on every system
     except ImportError:
         return
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    try:
+        if hasattr(fcntl, "F_OFD_SETLK"):
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, FAR, 1, 0))
+        else:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, FAR)
+    except OSError as error:
+        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL):
+            raise
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:
@@ -232,16 +248,6 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
 
 def _open_elsewhere(path: Path) -> FileError:
     return FileError(f"{path} is open in another fewlabels: go to its page, stop it there, or give another --store.")
-
-
-def _refuse_other_files(path: Path) -> None:
-    """Refuse a folder, or a file of another kind, before anything is created beside it."""
-    if path.is_dir():
-        raise FileError(f"cannot keep answers in {path}: it is a folder. Name a file in it with --store.")
-    if path.is_file() and path.stat().st_size:
-        with path.open("rb") as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                raise FileError(f"cannot keep answers in {path}: file is not a database. Choose another with --store.")
 
 
 def _unfit(path: str | os.PathLike[str], error: sqlite3.Error) -> FileError:

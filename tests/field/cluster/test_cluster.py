@@ -291,3 +291,21 @@ def test_a_cluster_without_workers_and_a_closed_one_say_so(one):
     again.close()
     with pytest.raises(SettingError, match="has been closed: make a new one"):
         field.observe(0, 1)
+
+
+def test_columns_and_a_strategy_of_ones_own_are_those_of_the_dense_engine(two):
+    class LeastTied:
+        """By a column of G, that of the lowest node left, and by what is left at each node."""
+
+        def cost(self, field):
+            return field.columns(np.array([field.unlabelled.min()]))[:, 0] - field.variance.clip(max=1e3)
+
+    rng = np.random.default_rng(6)
+    graph = fl.Graph(in_pieces([9, 5, 1], rng))
+    ours, dense = (fl.ActiveLearner(graph, range(3), LeastTied(), engine=engine) for engine in (two, "dense"))
+    for node, c in random_labels(15, 6, 3, rng).items():
+        np.testing.assert_allclose(ours.costs(), dense.costs(), atol=1e-9)
+        for learner in (ours, dense):
+            learner.teach(node, c)
+    assert ours.can_look_further
+    assert ours.outcomes(ours.query())

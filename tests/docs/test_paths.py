@@ -26,6 +26,7 @@ PROMISED = {
     "fewlabels.learner.ActiveLearner",
     "fewlabels.graph.Graph",
 }
+NEEDED = {".skactiveml": ["skactiveml"], ".gpu": ["torch", "triton"]}  # packages that need not be installed
 NO_PATHS = ("fewlabels.sqlite", "fewlabels.tables.read", "fewlabels.single")  # endings of files, keys of the browser
 
 
@@ -44,12 +45,9 @@ def named():
 
 @pytest.mark.parametrize("path", named())
 def test_a_path_the_docs_name_can_be_imported(path):
-    for package in ("skactiveml", "graphlearning"):
-        if package in path and package == "skactiveml":
+    for part, packages in NEEDED.items():
+        for package in packages if part in path else ():
             pytest.importorskip(package)
-    if ".gpu" in path:
-        pytest.importorskip("torch")
-        pytest.importorskip("triton")
     found = importlib.import_module("fewlabels")
     for k, name in enumerate(path.split(".")[1:], start=2):
         try:

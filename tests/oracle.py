@@ -98,3 +98,10 @@ def exact_inverse(A):
             if row != p:
                 A[row], B[row] = A[row] - A[row, p] * A[p], B[row] - A[row, p] * B[p]
     return B
+
+
+def smooth_laplacian(W, beta, smoothness):
+    """Q = beta (L + smoothness L^2 / mean degree)."""
+    L = laplacian(W)
+    mean = np.diag(L).mean()
+    return beta * (L + smoothness * L @ L / mean) if mean > 0 else beta * L

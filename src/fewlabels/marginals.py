@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewlabels.arrays import TIE, Floats, Ints
+from fewlabels.centring import Centre, centred_h
 from fewlabels.field import Field
 from fewlabels.kernels import reference
 from fewlabels.kernels.reference import answer, leaning
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
 
 def two_step_marginals(field: Field) -> Floats:
-    """(u, C) TSA marginals: sigmoid(2 h_k / G_kk), normalised (Jun & Nowak 2016, decision value f_k)."""
-    return reference.two_step_marginals(field.h, field.variance)
+    """(u, C) TSA marginals: sigmoid(2 h_k / G_kk), normalised (Jun & Nowak 2016, decision value f_k); with the centred
+    h where the field is centred.
+    """
+    return reference.two_step_marginals(centred_h(field), field.variance)
 
 
 def harmonic_marginals(field: Field) -> Floats:
@@ -46,6 +49,20 @@ def markov_field(field: Field) -> tuple[Tree, Floats]:
     _, unsure = leaning(field.attached[field.unlabelled])
     pull = 2 * (rows[:, known] @ signs[field.label[known]] + unsure)  # (u, C)
     return tree_of(rows[:, field.unlabelled]), pull
+
+
+def predicted(field: Field) -> Ints:
+    """(u,) class number: that of the largest h, on a tie the class listed first.
+
+    Where the field is centred: of the largest centred h among the classes that some answer in the component has named,
+    on a tie that of the larger h itself.
+    """
+    if field.centring is None:
+        return largest(field.h)
+    centre = Centre(field)
+    values = np.where(centre.heard, centre.h, -np.inf)
+    near = values >= values.max(axis=1, keepdims=True, initial=-np.inf) - TIE
+    return largest(np.where(near, field.h, -np.inf))
 
 
 def largest(values: Floats) -> Ints:

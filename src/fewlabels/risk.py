@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from fewlabels.arrays import Floats
 from fewlabels.field import Field
+from fewlabels.kernels import reference
 from fewlabels.marginals import markov_field, two_step_marginals
 
 
 def expected_error(field: Field) -> float:
     """R: the mean over all nodes of one minus the largest TSA marginal; a labelled node is never wrong."""
-    return float((1 - two_step_marginals(field).max(axis=1, initial=0)).sum() / field.n_nodes)
+    return zero_one_risk(two_step_marginals(field), field.n_nodes)
+
+
+def uncentred_risk(field: Field) -> float:
+    """R of the field as it asks: the look-ahead of TSA is about this one."""
+    return zero_one_risk(reference.two_step_marginals(field.h, field.variance), field.n_nodes)
+
+
+def zero_one_risk(p: Floats, n: int) -> float:
+    """The mean over n nodes of one minus the largest chance; those not in (u, C) p are never wrong."""
+    return float((1 - p.max(axis=1, initial=0)).sum() / n)
 
 
 def two_step_lookahead(field: Field) -> Floats:

@@ -163,7 +163,8 @@ def test_the_sketched_diagonal_knows_of_unsure_answers():
         field.attached[node, 0] = 3.0
     field.refresh()
     system = field.grounding._system
-    found, _ = diagonal.sketched(system, make_solver(system, "jacobi"), graph.components(), False, rng)
+    solver, precision = make_solver(system, "jacobi"), field.precision
+    found, _ = diagonal.sketched(system, solver, precision, graph.components(), False, rng)
     assert np.sqrt(np.mean((found / field.grounding.diagonal - 1) ** 2)) < 0.03
 
 

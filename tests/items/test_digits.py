@@ -83,8 +83,8 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
 @pytest.mark.parametrize(("n", "degree"), [(100, 2), (7_000, 2), (16_000, 2), (3_000, 400)])
 def test_the_engine_announced_is_the_one_that_is_taken(items, n, degree, free, monkeypatch):
     taken = []
-    monkeypatch.setattr("fewlabels.field.dense.DenseField", lambda *arguments: taken.append("dense"))
-    monkeypatch.setattr("fewlabels.field.sparse.SparseField", lambda *arguments: taken.append("sparse"))
+    monkeypatch.setattr("fewlabels.field.dense.DenseField", lambda *arguments, **options: taken.append("dense"))
+    monkeypatch.setattr("fewlabels.field.sparse.SparseField", lambda *arguments, **options: taken.append("sparse"))
     monkeypatch.setattr(memory, "available", lambda: free)
     around = np.arange(n)
     ring = Graph.from_edges(

@@ -124,7 +124,7 @@ def test_a_class_added_midway_equals_one_known_from_the_start():
 
 
 def test_costs_are_at_their_nodes_and_the_lowest_is_asked():
-    ours = learner(fl.Graph(random_weights(20, np.random.default_rng(0))))
+    ours = learner(fl.Graph(random_weights(20, np.random.default_rng(0))), centred=False)
     ours.teach([3, 8], ["a", "b"])
     cost = ours.costs()
     assert np.flatnonzero(np.isnan(cost)).tolist() == [3, 8]
@@ -173,7 +173,7 @@ def test_ties_do_not_depend_on_engine_or_storage_order(monkeypatch):
     fast = learner(square, random_state=3)
     shuffled._events = []  # the same history, so the same draw
     original = dense.DenseField.__init__
-    monkeypatch.setattr(dense.DenseField, "__init__", lambda self, *a: original(self, *a, kernels=reference))
+    monkeypatch.setattr(dense.DenseField, "__init__", lambda self, *a, **k: original(self, *a, kernels=reference, **k))
     plain = learner(square, random_state=3)
     assert ask_and_answer(fast, 6) == ask_and_answer(plain, 6) == ask_and_answer(shuffled, 6)
 
@@ -381,7 +381,7 @@ def guesses(learner):
 
 def test_outcomes_are_what_teaching_each_answer_gives():
     graph = fl.Graph(in_pieces([14, 5, 1], np.random.default_rng(1)))
-    ours = learner(graph, list("abc"))
+    ours = learner(graph, list("abc"), centred=False)
     ours.teach([0, 5, 9], ["a", "b", "a"])
     for node in set(range(20)) - {0, 5, 9}:
         before, chances = guesses(ours), ours.predict_proba()[node]

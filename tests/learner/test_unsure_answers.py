@@ -11,7 +11,7 @@ from support.learners import PATH, learner
 
 import fewlabels as fl
 from fewlabels.errors import FewlabelsError, LabelError, QueryError
-from fewlabels.learner.answers import weight_of
+from fewlabels.learner.answers import odds_of, weight_of
 from fewlabels.learner.suspects import chances_without
 
 
@@ -141,16 +141,16 @@ def test_a_new_class_leaves_the_odds_against_every_other_as_they_were():
 
 def test_outcomes_and_prepared_answers_are_those_of_a_sure_answer_beside_unsure_ones():
     graph = fl.Graph(in_pieces([12, 5], np.random.default_rng(3)))
-    ours = learner(graph, list("abc"))
+    ours = learner(graph, list("abc"), centred=False)
     ours.teach([0, 5, 9], ["a", "b", "a"], confidence=[0.9, 0.8, 1.0])
     for node in (0, 3, 16):
         for outcome in ours.outcomes(node):
-            after = learner(graph, list("abc"))
+            after = learner(graph, list("abc"), centred=False)
             after.teach([0, 5, 9], ["a", "b", "a"], confidence=[0.9, 0.8, 1.0])
             after.teach(node, outcome.label)
             assert outcome.expected_error == pytest.approx(after.expected_error(), abs=1e-12)
     ours.prepare(3, "a")
-    plain = learner(graph, list("abc"))
+    plain = learner(graph, list("abc"), centred=False)
     plain.teach([0, 5, 9], ["a", "b", "a"], confidence=[0.9, 0.8, 1.0])
     for each in (ours, plain):
         each.teach(3, "a", 0.7)  # not the sure answer that was prepared
@@ -211,9 +211,12 @@ def test_a_confidence_that_cannot_be_is_refused_and_nothing_is_taken(arguments, 
 
 
 def test_a_tie_too_weak_beside_the_graph_is_refused():
-    ours = learner(fl.Graph.from_edges([0], [1], [1e20]), beta=1.0)
-    with pytest.raises(LabelError, match=r"confidence 0\.9 weighs 1\.1 beside edges of up to 1e\+20"):
-        ours.teach(0, "a", 0.9)
+    n = 4_000
+    path = fl.Graph.from_edges(range(n - 1), range(1, n), [1e9, *[1.0] * (n - 2)])  # the mean is far below the heaviest
+    ours = learner(path, beta=1.0, engine="sparse")
+    with pytest.raises(LabelError, match=r"confidence 0\.500002 weighs .* beside edges of up to 1e\+09"):
+        ours.teach(0, "a", 0.500002)
+    ours.teach(0, "a", 0.51)
 
 
 def refitted(graph, C, said, left_out):
@@ -222,7 +225,13 @@ def refitted(graph, C, said, left_out):
     """
     others = [each for row, each in enumerate(said) if row != left_out]
     n = graph.n_nodes
-    ties = [(node, label, weight_of(p, C)) for node, label, p in others if p < 1]
+    strength = graph.degrees().mean() or 1.0
+    here = said[left_out][0]  # at the node itself, other answers count by their odds
+    ties = [
+        (node, label, odds_of(p, C) / 2 if node == here else weight_of(p, C, strength))
+        for node, label, p in others
+        if p < 1
+    ]
     W = np.zeros((n + len(ties), n + len(ties)))
     W[:n, :n] = graph.weights.toarray()
     labels = {node: label for node, label, p in others if p == 1}
@@ -268,7 +277,7 @@ def test_suspects_are_what_refitting_without_each_answer_says(sizes, C, many, en
 
 def test_doubts_equal_forgetting_when_labels_alone_are_there():
     graph = fl.Graph(in_pieces([14, 6], np.random.default_rng(4)))
-    ours = learner(graph, list("abc"))
+    ours = learner(graph, list("abc"), centred=False)
     labels = dict(zip([0, 3, 5, 8, 12, 15, 17], "abcabca", strict=True))
     ours.teach(list(labels), list(labels.values()))
     for doubt in ours.doubtful():

@@ -34,7 +34,9 @@ def engine_named(name):
 
         from fewlabels.field.gpu import GpuField
 
-        return lambda graph, n_classes, beta: GpuField(graph, n_classes, beta, device=DEVICE)
+        return lambda graph, n_classes, beta, smoothness: GpuField(
+            graph, n_classes, beta, device=DEVICE, smoothness=smoothness
+        )
     return name
 
 

@@ -41,6 +41,13 @@ Seed = Annotated[int, typer.Option(help="Fixes every random draw; the same seed 
 StrategyName = Annotated[
     str, typer.Option(help=f"How questions are chosen: one of {MENU}.", autocompletion=one_strategy)
 ]
+Smoothness = Annotated[
+    str, typer.Option(help='How far few labels reach: 0 is the paper\'s field, 3.3 a smooth one; or "auto".')
+]
+Centred = Annotated[
+    bool,
+    typer.Option(help="Predict by what differs from node to node, not by which classes were asked about most."),
+]
 Port = Annotated[
     int | None,
     typer.Option(

@@ -10,7 +10,17 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from fewlabels.cli.options import MENU, Seed, comma_separated, console, number, one_more, some_strategies
+from fewlabels.cli.options import (
+    MENU,
+    Centred,
+    Seed,
+    Smoothness,
+    comma_separated,
+    console,
+    number,
+    one_more,
+    some_strategies,
+)
 from fewlabels.errors import SettingError, nearest
 
 if TYPE_CHECKING:
@@ -61,6 +71,8 @@ def reproduce(
     Example: **fewlabels reproduce cora --trials 10**
 
     Everything, with one report page at the end: **fewlabels reproduce all**
+
+    All of it with the paper's own field and predictions (smoothness 0, not centred, beta 1), whatever the defaults.
     """
     from fewlabels.experiments import paper
 
@@ -129,6 +141,8 @@ def compare(
     trials: Trials = 20,
     neighbors: Annotated[int, typer.Option(help="For features: nearest neighbours of a point.", min=1)] = 10,
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
+    smoothness: Smoothness = "auto",
+    centred: Centred = True,
     jobs: Jobs = -1,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for CSV, picture and report.html.")] = Path("results"),
@@ -158,7 +172,9 @@ def compare(
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
     )
-    plan = Plan(dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta))
+    plan = Plan(
+        dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta), number(smoothness), centred
+    )
     rows = _run(plan, out, jobs, cluster)
     save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")
     for found in (report.areas(rows), report.differences(rows)):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from fewlabels.cli.options import Seed, StrategyName, comma_separated, console, number
+from fewlabels.cli.options import Centred, Seed, Smoothness, StrategyName, comma_separated, console, number
 from fewlabels.errors import SettingError
 
 
@@ -29,6 +30,11 @@ def suggest(
     out: Annotated[Path | None, typer.Option(help="CSV to write: node, label, prediction, chances.")] = None,
     strategy: StrategyName = "tsa",
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
+    smoothness: Smoothness = "auto",
+    centred: Centred = True,
+    prior: Annotated[
+        str | None, typer.Option(help="Shares of the classes where they are known, as cat=0.9,dog=0.1.")
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Say which nodes of your graph to label next, and predict the others: one step of a pipeline.
@@ -48,15 +54,19 @@ def suggest(
     if len(named) < 2:
         raise SettingError(f"only {len(named)} class(es) known: name all of them with --classes a,b,c.")
     with console.status(f"Looking ahead on {graph.n_nodes:,} nodes"):
-        learner = ActiveLearner(graph, named, strategy, number(beta), random_state=seed)
+        learner = ActiveLearner(
+            graph, named, strategy, number(beta), random_state=seed,
+            smoothness=number(smoothness), centred=centred, prior=_shares(prior),
+        )  # fmt: skip
         learner.teach(list(known), list(known.values()))
         left = graph.n_nodes - len(known)
         next_nodes = learner.query(min(n, left)) if left else []
         gains, chances = learner.gains(), learner.predict_proba()
     console.print(
-        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(known)} labelled; expected error "
-        f"{learner.expected_error():.4f}"
+        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(known)} labelled; "
+        + (f"expected error {learner.expected_error():.4f}" if not learner.unheard else _too_early(learner.unheard))
     )
+    console.print(f"Learns by: {learner.describe()}.")
     if unreached := learner.unreached:
         console.print(
             f"{len(unreached):,} nodes lie in parts of the graph without a label: nothing is known about them yet.",
@@ -80,3 +90,22 @@ def suggest(
     if out:
         write_predictions(out, learner)
         console.print(f"Predictions for all nodes: {out}")
+
+
+def _too_early(unheard: list[Any]) -> str:
+    names = ", ".join(map(str, unheard[:3])) + (" and others" if len(unheard) > 3 else "")
+    return f"too early to tell the error: no answer yet for {names}"
+
+
+def _shares(text: str | None) -> dict[Hashable, float] | None:
+    """{class: share} from cat=0.9,dog=0.1."""
+    if text is None:
+        return None
+    found: dict[Hashable, float] = {}
+    for part in text.split(","):
+        name, _, share = part.rpartition("=")
+        value = number(share.strip())
+        if not name or isinstance(value, str):
+            raise SettingError(f"--prior {text!r}: {part!r} is not class=share. Write it as cat=0.9,dog=0.1.")
+        found[name.strip()] = value
+    return found

@@ -35,7 +35,8 @@ def chain_learner(strategy: str) -> ActiveLearner:
     """The chain with its two given labels. A node halfway between + and - is predicted -, as in the paper's table."""
     nodes = range(18)
     chain = Graph.from_edges(nodes[:-1], nodes[1:])
-    learner = ActiveLearner(Graph(chain.weights, names=range(1, 19)), ["-", "+"], strategy, beta=1.0)
+    named = Graph(chain.weights, names=range(1, 19))
+    learner = ActiveLearner(named, ["-", "+"], strategy, beta=1.0, smoothness=0, centred=False)
     learner.teach(GIVEN, [TRUTH[node - 1] for node in GIVEN])
     return learner
 

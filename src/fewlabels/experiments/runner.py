@@ -15,7 +15,7 @@ from fewlabels.errors import SettingError
 from fewlabels.experiments.results import Results
 from fewlabels.experiments.trials import Draw, Row, run_trial
 from fewlabels.field import Field, make_field
-from fewlabels.learner.settings import resolve_beta
+from fewlabels.learner.settings import resolve_beta, resolve_smoothness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: a dataset, the strategies, and the protocol. The paper's protocol has beta = 1 and 50 trials."""
+    """What is run: a dataset, the strategies, and the protocol.
+
+    The paper's protocol is the default: 50 trials, beta = 1, its own field, predictions not centred.
+    """
 
     name: str
     draw: Draw
@@ -32,6 +35,8 @@ class Plan:
     trials: int = 50
     seed: int = 0
     beta: float | str = 1.0
+    smoothness: float | str = 0.0
+    centred: bool = False
 
 
 def run(
@@ -57,6 +62,8 @@ def run(
         check_name(strategy, len(example.classes))
     n_labels = min(plan.n_labels, int((example.labels >= 0).sum()))
     settings = {"seed": plan.seed, "labels": n_labels, "beta": plan.beta, "dataset_sha256": example.fingerprint()}
+    if plan.smoothness != 0 or plan.centred:
+        settings |= {"smoothness": plan.smoothness, "centred": plan.centred}
     with Results(folder, plan.name, n_labels, settings) as results:
         wanted = [(strategy, trial) for strategy in plan.strategies for trial in range(plan.trials)]
         for strategy, _ in sorted(results.done & set(wanted)):
@@ -64,7 +71,9 @@ def run(
         todo = [task for task in wanted if task not in results.done]
         if todo:
             with _one_way():
-                field = make_field(example.graph, len(example.classes), resolve_beta(example.graph, plan.beta))
+                a = resolve_smoothness(example.graph, plan.smoothness).value
+                beta = resolve_beta(example.graph, plan.beta, a)
+                field = make_field(example.graph, len(example.classes), beta, smoothness=a)
             for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, field, jobs, cluster):
                 results.append(strategy, trial, rows)
                 on_trial(strategy)
@@ -90,7 +99,10 @@ def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tup
     for name in plan.strategies:
         check_name(name)  # loads its package: joblib ends a worker that grows by 300 MB after its first task as leaking
     with _one_way():
-        return task, run_trial(plan.draw, strategy, n_labels, trial, plan.seed, plan.beta, field)
+        rows = run_trial(
+            plan.draw, strategy, n_labels, trial, plan.seed, plan.beta, field, field.smoothness, plan.centred
+        )
+        return task, rows
 
 
 def _one_way() -> AbstractContextManager[object]:

@@ -46,11 +46,13 @@ def run_trial(
     seed: int,
     beta: float | str,
     engine: str | Field = "auto",
+    smoothness: float | str = 0.0,
+    centred: bool | str = False,
 ) -> list[Row]:
     """One trial: a random first label, then the strategy's questions, a row for each.
 
     A strategy given by name may be from another package (see `fewlabels.adapters.named`); one of your own is given as
-    an object. It asks, label propagation predicts.
+    an object. It asks, label propagation predicts: the paper's, unless smoothness and centred say otherwise.
 
     The trial's own generator, spawned from the seed, draws the labels, the first node and the seed for ties, so that
     all strategies of a trial share them.
@@ -63,7 +65,9 @@ def run_trial(
     chosen: str | Strategy = strategy
     if isinstance(strategy, str):
         chosen = strategy_named(strategy, dataset.graph, dataset.features, len(dataset.classes), ties)
-    learner = ActiveLearner(dataset.graph, dataset.classes, chosen, beta, engine, random_state=ties)
+    learner = ActiveLearner(
+        dataset.graph, dataset.classes, chosen, beta, engine, ties, smoothness=smoothness, centred=centred
+    )
     for node in np.flatnonzero(dataset.labels < 0).tolist():
         learner.skip(dataset.graph.names[node])
     return [_answered(learner, dataset, first), *answer_from_labels(learner, dataset, min(n_labels, len(known)))]

@@ -13,6 +13,8 @@ from fewlabels.machine.progress import say
 if TYPE_CHECKING:
     from scipy import sparse
 
+    from fewlabels.field.known import Centring
+    from fewlabels.field.precision import Precision
     from fewlabels.graph import Graph
 
 __all__ = ["ENGINES", "Costs", "Engine", "Field", "Screening", "choose_engine", "make_field"]
@@ -29,10 +31,17 @@ class Field(Protocol):
     n_nodes: int
     n_classes: int
     beta: float
-    weights: sparse.csr_array  # (n, n) beta W
+    smoothness: float
+    precision: Precision  # Q
+    centring: Centring | None  # how predictions are set about the shares of the classes; None: as h is
+    component: Ints  # (n,) number of each node's connected component
     label: Ints  # (n,) class number of every node, -1 where not known
     attached: Floats  # (n, C) weight of each node's unsure answers, by the class they name
     skipped: Flags  # (n,) nodes that no question will be about: their costs need not be exact
+
+    @property
+    def weights(self) -> sparse.csr_array:
+        """(n, n) whose Laplacian is Q, the matrix of the field: beta W where it is not smooth."""
 
     @property
     def unlabelled(self) -> Ints:
@@ -40,7 +49,10 @@ class Field(Protocol):
 
     @property
     def h(self) -> Floats:
-        """(u, C) label propagation, one one-vs-rest column in [-1, 1] per class; 0 where no label reaches."""
+        """(u, C) label propagation, one one-vs-rest column per class; 0 where no label reaches.
+
+        In [-1, 1], which a smooth field leaves a little.
+        """
 
     @property
     def island(self) -> Ints:
@@ -52,13 +64,16 @@ class Field(Protocol):
 
     @property
     def G(self) -> Floats:
-        """(u, u) Green's function inv(L_uu); in a component without a label its finite part, the pseudo-inverse.
+        """(u, u) Green's function inv(Q_uu); in a component without a label its finite part, the pseudo-inverse.
 
         The sparse engine refuses to form it: `columns` works on every engine.
         """
 
     def columns(self, nodes: Ints) -> Floats:
         """(u, m) the columns of G that belong to these unlabelled nodes."""
+
+    def sums(self) -> Floats:
+        """(u,) the sums of the rows of G, where a label reaches the node."""
 
     def two_step_costs(self) -> Costs:
         """R+q of every question q by TSA marginals: the expected error once it is answered."""
@@ -100,7 +115,7 @@ class Field(Protocol):
         """No question will be about this node, or these; with `skipped` False there may be one again."""
 
     def reach(self, nodes: Ints) -> Floats:
-        """(m, u) how much a label at each of these labelled nodes counts at each unlabelled one: -L_mu G."""
+        """(m, u) how much a label at each of these labelled nodes counts at each unlabelled one: -Q_mu G."""
 
     def add_class(self) -> None:
         """One more class, which no answer has named yet."""
@@ -115,17 +130,22 @@ class Field(Protocol):
 class Engine(Protocol):
     """Anything that makes the field of a graph without labels, such as a cluster."""
 
-    def __call__(self, graph: Graph, n_classes: int, beta: float) -> Field: ...
+    def __call__(self, graph: Graph, n_classes: int, beta: float, smoothness: float) -> Field: ...
 
 
-def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine | Field = "auto") -> Field:
+def make_field(
+    graph: Graph, n_classes: int, beta: float, engine: str | Engine | Field = "auto", smoothness: float = 0.0
+) -> Field:
     """The field of a graph without labels, held by the named engine; an existing field is copied, which is quick."""
     if callable(engine):
-        return engine(graph, n_classes, beta)
+        return engine(graph, n_classes, beta, smoothness)
     if not isinstance(engine, str):
-        same = (engine.n_nodes, engine.n_classes, engine.beta) == (graph.n_nodes, n_classes, beta)
-        if not same or (engine.weights != beta * graph.weights).nnz or _has_answers(engine):
-            raise SettingError("engine is a field of another graph, classes or beta, or has labels: make a new one.")
+        made_with = engine.n_nodes, engine.n_classes, engine.beta, engine.smoothness
+        same = made_with == (graph.n_nodes, n_classes, beta, smoothness)
+        if not same or (engine.precision.links != beta * graph.weights).nnz or _has_answers(engine):
+            raise SettingError(
+                "engine is a field of another graph, classes, beta or smoothness, or has labels: make a new one."
+            )
         return engine.copy()
     if engine not in ENGINES:
         raise SettingError(
@@ -142,14 +162,14 @@ def make_field(graph: Graph, n_classes: int, beta: float, engine: str | Engine |
             raise SettingError(
                 f"engine 'gpu' needs torch with CUDA, and {error.name} is not installed: pip install 'fewlabels[gpu]'."
             ) from None
-        return GpuField(graph, n_classes, beta)
+        return GpuField(graph, n_classes, beta, smoothness=smoothness)
     if engine == "sparse":
         from fewlabels.field.sparse import SparseField  # loads Numba and pyamg
 
-        return SparseField(graph, n_classes, beta)
+        return SparseField(graph, n_classes, beta, smoothness=smoothness)
     from fewlabels.field.dense import DenseField  # loads Numba
 
-    return DenseField(graph, n_classes, beta)
+    return DenseField(graph, n_classes, beta, smoothness=smoothness)
 
 
 def choose_engine(graph: Graph, free: int | None = None) -> tuple[str, str]:

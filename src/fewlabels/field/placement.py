@@ -26,8 +26,8 @@ class Placement(Known):
     appended.
     """
 
-    def __init__(self, graph: Graph, n_classes: int, beta: float) -> None:
-        super().__init__(graph, n_classes, beta)
+    def __init__(self, graph: Graph, n_classes: int, beta: float, smoothness: float = 0.0) -> None:
+        super().__init__(graph, n_classes, beta, smoothness)
         self._island = np.empty(self.n_nodes, dtype=np.int64)
         self._order = np.arange(self.n_nodes)  # node numbers, the unlabelled ones first
         self._u = self.n_nodes  # how many are unlabelled
@@ -44,14 +44,14 @@ class Placement(Known):
     def _arrange(self) -> tuple[list[Part], Floats]:
         """Put the unlabelled nodes in order, largest component first; returns the parts and (u, C) the labels' pull."""
         unlabelled = np.flatnonzero(self.label < 0)
-        component = self._component[unlabelled]
+        component = self.component[unlabelled]
         size = np.bincount(component, minlength=1)
         unlabelled = unlabelled[np.lexsort((unlabelled, component, -size[component]))]
         self._u = u = len(unlabelled)
         self._order = np.concatenate([unlabelled, np.flatnonzero(self.label >= 0)])
         self._place[self._order] = np.arange(self.n_nodes)
         has_label = self._has_label()
-        component = self._component[unlabelled]
+        component = self.component[unlabelled]
         self._island[:u] = np.where(has_label[component], -1, component)
         pull, signed = self._attachments()
         W = sparse.csr_array(self.weights[unlabelled][:, unlabelled])
@@ -85,8 +85,8 @@ class Placement(Known):
 
     def _make_island(self, node: int) -> Ints:
         """Mark the node's component as one without a label; returns the places of its nodes."""
-        members = np.flatnonzero(self._component[self.unlabelled] == self._component[node])
-        self._island[members] = self._component[node]
+        members = np.flatnonzero(self.component[self.unlabelled] == self.component[node])
+        self._island[members] = self.component[node]
         return members
 
     def _ties(self, node: int) -> Floats:

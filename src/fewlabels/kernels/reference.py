@@ -42,9 +42,18 @@ def harmonic_marginals(h: Floats) -> Floats:
     return p / p.sum(axis=1, keepdims=True)
 
 
+def harmonic_error(h: Floats) -> Floats:
+    """(u,) one minus the largest harmonic marginal. (h + 1) / 2 sums to one over the classes wherever a label reaches,
+    also where a smooth field leaves [-1, 1]: there the largest counts as one. Where no label reaches, h is 0.
+    """
+    blank = ~h.any(axis=1)
+    return np.where(blank, 1 - 1 / h.shape[1], np.maximum((1 - h.max(axis=1, initial=-1)) / 2, 0))
+
+
 def two_step_cost(
-    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
-) -> Floats:
+    G: Floats, h: Floats, island: Ints, n: int,
+    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+) -> Floats:  # fmt: skip
     """Look-ahead risk R+q of the two-step marginals: the expected error over all n nodes once q is answered."""
     u, C = h.shape
     chance = two_step_marginals(h, variance(G, island))  # (u, C)
@@ -60,8 +69,9 @@ def two_step_cost(
 
 
 def harmonic_cost(
-    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
-) -> Floats:
+    G: Floats, h: Floats, island: Ints, n: int,
+    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+) -> Floats:  # fmt: skip
     """Look-ahead risk R+q of the harmonic marginals (ZLG)."""
     u, C = h.shape
     chance = harmonic_marginals(h)  # (u, C)
@@ -70,8 +80,8 @@ def harmonic_cost(
         r, _ = respond(G, island, q)
         others = np.arange(u) != q
         for c in range(C):
-            p = harmonic_marginals(h[others] + np.outer(r[others], answer(c, C) - h[q]))
-            cost[q] += chance[q, c] * (1 - p.max(axis=1)).sum() / n
+            h_after = h[others] + np.outer(r[others], answer(c, C) - h[q])
+            cost[q] += chance[q, c] * harmonic_error(h_after).sum() / n
     return cost
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fewlabels.arrays import Floats, Ints, Numbers
-from fewlabels.kernels.reference import answer, harmonic_marginals, two_step_marginals
+from fewlabels.kernels.reference import answer, harmonic_error, two_step_marginals
 
 
 class NodeState(NamedTuple):
@@ -24,11 +24,12 @@ class NodeState(NamedTuple):
     island: Ints  # (n,) -1 where a label reaches the node, else the number of its component
     error_now: Floats  # (n,) the error to expect now; 0 where labelled
     harmonic: bool  # ZLG's marginals rather than TSA's
+    size: Floats  # (n,) largest |h| of each node in a smooth field, which may leave [-1, 1]; else empty
 
 
 def error_after(state: NodeState, near: float, q: int, k: int) -> float:
     """The error to expect at k once q is answered; near is G_qk."""
-    h, chance, multiplicity, diagonal, least, island, error_now, harmonic = state
+    h, chance, multiplicity, diagonal, least, island, error_now, harmonic, _ = state
     if q == k:
         return 0.0
     if island[q] < 0:
@@ -45,10 +46,10 @@ def error_after(state: NodeState, near: float, q: int, k: int) -> float:
     for c in range(C):
         h_after = h[k, classes] + r * (answer(c, C) - h[q, classes])
         if harmonic:
-            p = harmonic_marginals(h_after[None])[0]
+            wrong = harmonic_error(h_after[None])[0]
         else:
-            p = two_step_marginals(h_after[None], np.array([max(v, least[k])]))[0]
-        expected += chance[q, classes[c]] / multiplicity[classes[c]] * (1 - p.max())
+            wrong = 1 - two_step_marginals(h_after[None], np.array([max(v, least[k])])).max()
+        expected += chance[q, classes[c]] / multiplicity[classes[c]] * wrong
     return expected
 
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import LabelError, nearest
-from fewlabels.field.known import SPAN
+from fewlabels.field.precision import SPAN
 from fewlabels.graph import Graph
 from fewlabels.learner.settings import quoted
 
+TRUST = 2.0  # weight of an answer in units of the field's strength: from 1 on wrong answers do least harm (measured)
 LEAST = 1e-6  # a confidence above 1 / C by less says nothing, and its tie would be too weak for float64
 
 
@@ -35,6 +36,7 @@ class NumberedAnswer(NamedTuple):
     label: int  # class number
     confidence: float
     weight: float  # of the edge that ties it to its node; infinite where sure
+    odds: float = math.inf  # the decision value f at which its class has this confidence, the others sharing the rest
 
     @property
     def sure(self) -> bool:
@@ -104,8 +106,13 @@ def weights_by_class(answers: Iterable[NumberedAnswer], nodes: Iterable[int], n_
     return found
 
 
-def weight_of(confidence: Any, n_classes: int) -> float:
-    """The weight at which an answer by itself gives the class it names this chance: log((C - 1) p / (1 - p)) / 2."""
+def weight_of(confidence: Any, n_classes: int, strength: float) -> float:
+    """The weight of the edge that ties an unsure answer to its node, in a field of this strength.
+
+    An answer that is right with chance p says y = rho x + noise about the truth x, with rho = (C p - 1) / (C - 1), the
+    noise of variance 1 - rho^2; so x = y / rho up to (1 - rho^2) / rho^2, in units of the variance of the field, and
+    the weight, its inverse, grows without bound as p goes to 1 (docs/maths.md, "Answers that may be wrong").
+    """
     if isinstance(confidence, bool) or not isinstance(confidence, Real) or not confidence <= 1:
         raise LabelError(f"confidence is {confidence!r}: give a number above 1/{n_classes} and up to 1 (sure).")
     p = float(confidence)
@@ -114,7 +121,13 @@ def weight_of(confidence: Any, n_classes: int) -> float:
             f"confidence is {confidence!r} with {n_classes} classes, no better than guessing: "
             f"give a number above {1 / n_classes + LEAST:g}, or no answer at all."
         )
-    return math.inf if p == 1 else math.log((n_classes - 1) * p / (1 - p)) / 2
+    rho = (n_classes * p - 1) / (n_classes - 1)
+    return math.inf if p == 1 else TRUST * strength * rho**2 / (1 - rho**2)
+
+
+def odds_of(confidence: float, n_classes: int) -> float:
+    """log((C - 1) p / (1 - p))."""
+    return math.inf if confidence == 1 else math.log((n_classes - 1) * confidence / (1 - confidence))
 
 
 def require_span(answers: Iterable[NumberedAnswer], strongest: float) -> None:
@@ -127,15 +140,17 @@ def require_span(answers: Iterable[NumberedAnswer], strongest: float) -> None:
             )
 
 
-def read(graph: Graph, classes: list[Hashable], node: Any, label: Any, confidence: Any) -> list[NumberedAnswer]:
+def read(
+    graph: Graph, classes: list[Hashable], strength: float, node: Any, label: Any, confidence: Any
+) -> list[NumberedAnswer]:
     """One answer, or several as lists of nodes and labels and one confidence or a list of them."""
     nodes = positions(graph, node)
     labels = _one_each(nodes, label, "label") if several(node) else [label]
     each_has = several(confidence) or isinstance(confidence, tuple)
     confidences = _one_each(nodes, confidence, "confidence") if each_has else [confidence] * len(nodes)
-    weights = [weight_of(chance, len(classes)) for chance in confidences]  # refused here if invalid
+    weights = [weight_of(chance, len(classes), strength) for chance in confidences]  # refused here if invalid
     return [
-        NumberedAnswer(k, class_number(classes, name), float(chance), weight)
+        NumberedAnswer(k, class_number(classes, name), float(chance), weight, odds_of(float(chance), len(classes)))
         for k, name, chance, weight in zip(nodes, labels, confidences, weights, strict=True)
     ]
 

@@ -67,7 +67,11 @@ def replayed(
         raise FileError(f"{path} was saved with a strategy of your own: pass it as load(path, graph, strategy=...).")
     try:
         held_by = header["engine"] if engine is None else engine
-        learner = make(graph, header["classes"], chosen, header["beta"], held_by, header["seed"])
+        learner = make(
+            graph, header["classes"], chosen, header["beta"], held_by, header["seed"],
+            smoothness=header.get("smoothness", 0.0), centred=header.get("centred", False),
+            prior=_shares(header),
+        )  # fmt: skip
         for event in events:
             _replay(learner, event)
     except (KeyError, TypeError, IndexError) as error:
@@ -75,6 +79,12 @@ def replayed(
             f"{path} holds a record this version cannot replay ({error!r}). Fix or remove that line."
         ) from None
     return learner, {key: value for key, value in header.items() if key not in ("fewlabels", "graph")}, events
+
+
+def _shares(header: Record) -> dict[Any, float] | None:
+    """{class: share}; a journal from before there were shares, or a field to choose, has none of them."""
+    shares = header.get("prior")
+    return None if shares is None else dict(zip(header["classes"], shares, strict=True))
 
 
 def _replay(learner: Any, event: Record) -> None:

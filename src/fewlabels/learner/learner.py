@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -16,17 +17,29 @@ from fewlabels.field import Costs, Engine, Field, Screening, make_field
 from fewlabels.graph import Graph
 from fewlabels.learner import answers, choosing, journal
 from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
+from fewlabels.learner.hindsight import Hindsight
 from fewlabels.learner.outcomes import Foresight, Outcome
 from fewlabels.learner.report import PREFIX, Report
-from fewlabels.learner.settings import as_array, checked_classes, resolve_beta, seed_of
-from fewlabels.learner.suspects import Suspect, contradicted
-from fewlabels.marginals import largest, two_step_marginals
-from fewlabels.risk import expected_error
+from fewlabels.learner.settings import (
+    Choice,
+    as_array,
+    checked_classes,
+    resolve_beta,
+    resolve_centring,
+    resolve_smoothness,
+    seed_of,
+)
+from fewlabels.learner.suspects import Suspect, chances, chances_without, contradicted
+from fewlabels.marginals import largest, predicted
+from fewlabels.risk import uncentred_risk, zero_one_risk
 from fewlabels.strategies import Strategy, make_strategy
+from fewlabels.strategies.first_questions import finding_classes
 from fewlabels.strategies.tsa import TSA
 
 if TYPE_CHECKING:
     import pandas as pd
+
+TRUSTED = 0.7  # how much of the expected error is the model's own; the rest is what it got wrong of the answers
 
 
 class ActiveLearner:
@@ -40,12 +53,17 @@ class ActiveLearner:
     >>> learner.teach(3, "cat")
     >>> learner.predict().tolist()
     ['cat', 'cat', 'cat', 'cat', 'cat', 'dog', 'dog']
-    >>> round(learner.expected_error(), 3)
-    0.015
+    >>> round(learner.expected_error(), 2)
+    0.1
 
     A node is its number, or its name where the graph has names. The same seed and the same history give the same
     question, however often `query` is called. One set-up serves many learners: pass a field without labels, made by
     `fewlabels.field.make_field`, as the engine of each. An engine may also be a `fewlabels.field.cluster.Cluster`.
+
+    smoothness is that of the field: 0 is the paper's, more lets few labels reach further; "auto" takes it from the
+    graph, and beta from both. centred predicts by what differs from node to node rather than by which classes were
+    asked about most ("auto": yes); `prior`, {class: share}, tells the shares of the classes where they are known.
+    `smoothness=0, centred=False, beta=1` is the paper; `describe` says what was taken, and why.
     """
 
     def __init__(
@@ -56,12 +74,22 @@ class ActiveLearner:
         beta: float | str = "auto",
         engine: str | Engine | Field = "auto",
         random_state: int | np.random.Generator | None = 0,
+        *,
+        smoothness: float | str = "auto",
+        centred: bool | str = "auto",
+        prior: Mapping[Hashable, float] | None = None,
     ) -> None:
         self.graph = graph
         self._classes = checked_classes(classes)
         self._strategy = make_strategy(strategy)
         self._seed = seed_of(random_state)
-        number = resolve_beta(graph, beta)
+        if isinstance(engine, str) or callable(engine):
+            self._smoothness = resolve_smoothness(graph, smoothness)
+        else:  # a field is as smooth as it was made
+            given = engine.smoothness if smoothness == "auto" else smoothness
+            self._smoothness = Choice(resolve_smoothness(graph, given).value, "that of the field")
+        centring = resolve_centring(centred, prior, self._classes)
+        number = resolve_beta(graph, beta, self._smoothness.value)
         self._settings: journal.Record = {
             "n_nodes": graph.n_nodes,
             "classes": list(self._classes),
@@ -69,8 +97,14 @@ class ActiveLearner:
             "beta": beta if isinstance(beta, str) else number,
             "engine": engine if isinstance(engine, str) else "auto",
             "seed": self._seed,
+            "smoothness": smoothness if isinstance(smoothness, str) else self._smoothness.value,
+            "centred": centred,
+            "prior": None if centring is None or centring.shares is None else centring.shares.tolist(),
         }
-        self._field = make_field(graph, len(self._classes), number, engine)
+        self._field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
+        self._field.centring = centring
+        self._hindsight = Hindsight(self._field)
+        self._error: float | None = None  # expected in this state, once asked for
         self._answers = Answers()
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []
@@ -110,7 +144,7 @@ class ActiveLearner:
         confidence is the chance that the answer is right, one for all or one each. At 1 it is the node's label. Below 1
         it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
         """
-        given = answers.read(self.graph, self._classes, node, label, confidence)
+        given = answers.read(self.graph, self._classes, self._field.precision.strength, node, label, confidence)
         new = self._answers.new_answers(given, self.graph.names, self._classes)
         sure = {each.node: each.label for each in new if each.sure}
         unsure = {each.node for each in new if not each.sure}
@@ -200,11 +234,12 @@ class ActiveLearner:
 
         It may be negative: an answer can reveal that others are less certain than they seemed.
         """
-        if type(self._strategy) is TSA:  # a subclass may have costs of its own
-            return self.expected_error() - self._costs_now().values
+        risk = uncentred_risk(self._field)
+        if type(self._strategy) is TSA and not finding_classes(self._field):  # a subclass may have costs of its own
+            return risk - self._costs_now().values
         if self._two_step is None:
             self._two_step = choosing.at_nodes(self._field, self._field.two_step_costs().values)
-        return self.expected_error() - self._two_step
+        return risk - self._two_step
 
     def outcomes(self, node: Hashable) -> list[Outcome]:
         """What each possible answer to this node would change. Needs room for a second field."""
@@ -213,7 +248,7 @@ class ActiveLearner:
             raise LabelError(
                 f"node {node!r} is labelled {self._classes[self._answers.sure[k]]!r}: its answer is known."
             )
-        return self._foresight.outcomes(k, self._classes)
+        return self._foresight.outcomes(k, self._classes, self._answers.given, self.expected_error())
 
     def prepare(self, node: Hashable, label: Any) -> None:
         """Work out now what to ask once this answer is taught, so that `query` is ready at once.
@@ -244,16 +279,23 @@ class ActiveLearner:
         }
 
     def predict(self) -> NDArray[Any]:
-        """(n,) classes: a labelled node's own, elsewhere that of label propagation; on a tie the class listed first."""
+        """(n,) classes: a labelled node's own, elsewhere that of label propagation, centred where the learner is; at a
+        node with unsure answers the most probable. On a tie the class listed first.
+        """
         number = np.zeros(self.graph.n_nodes, dtype=np.int64)
-        number[self._field.unlabelled] = largest(self._field.h)
+        number[self._field.unlabelled] = predicted(self._field)
+        if unsure := self._answers.unsure(range(self.graph.n_nodes)):
+            number[unsure] = largest(self.predict_proba()[unsure])
         number[list(self._answers.sure)] = list(self._answers.sure.values())
         return as_array(self._classes)[number]
 
     def predict_proba(self) -> Floats:
-        """(n, C) chance of each class at each node, by TSA marginals; certain where labelled."""
+        """(n, C) chance of each class at each node, by TSA marginals; certain where labelled.
+
+        At a node with unsure answers, what the others say of it together with the odds that these are right.
+        """
         p = np.zeros((self.graph.n_nodes, len(self._classes)))
-        p[self._field.unlabelled] = two_step_marginals(self._field)
+        p[self._field.unlabelled] = chances(self._field, self._answers.given)
         p[list(self._answers.sure), list(self._answers.sure.values())] = 1
         return p
 
@@ -268,8 +310,35 @@ class ActiveLearner:
         return [Suspect(*self._named(each), self._classes[instead], chance) for each, instead, chance in found[:k]]
 
     def expected_error(self) -> float:
-        """The share of nodes expected to be predicted wrongly: the zero-one risk of the TSA marginals."""
-        return expected_error(self._field)
+        """The share of nodes expected to be predicted wrongly: the zero-one risk of the chances, R.
+
+        Where the learner is centred, R is set beside the share of the answers so far that the others would have
+        predicted wrongly: R alone is too sure of itself, the answers are harder than most nodes (docs/maths.md,
+        "Few labels"). Before every class has been heard it says little.
+        """
+        if self._error is None:
+            risk = zero_one_risk(self.predict_proba(), self.graph.n_nodes)
+            self._error = risk
+            if self._field.centring is not None and (wrong := self._wrong_in_hindsight()) is not None:
+                left = len(self._field.unlabelled) / self.graph.n_nodes
+                self._error = TRUSTED * risk + (1 - TRUSTED) * wrong * left
+        return self._error
+
+    @property
+    def unheard(self) -> list[Hashable]:
+        """The classes that no answer has named."""
+        named = {each.label for each in self._answers.given}
+        return [name for c, name in enumerate(self._classes) if c not in named]
+
+    def describe(self) -> str:
+        """One line: the field that was taken, and why."""
+        a, why = self._smoothness
+        kind = f"smooth field ({a:g})" if a else "field of the paper (smoothness 0)"
+        how = "predictions as label propagation has them"
+        if self._field.centring is not None:
+            how = "predictions centred"
+            how += " on equal shares while labels are few" if self._field.centring.shares is None else " on the prior"
+        return f"{kind}, beta {self._field.beta:.3g}: {why}; {how}"
 
     def to_frame(self) -> pd.DataFrame:
         """What is known of every node, one row each, indexed by node.
@@ -310,7 +379,8 @@ class ActiveLearner:
         return learner
 
     def __repr__(self) -> str:
-        return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled)"
+        field = f"smoothness {self._smoothness.value:g}{', centred' if self._field.centring is not None else ''}"
+        return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled, {field})"
 
     def _report(self) -> Report:
         return Report(
@@ -326,6 +396,26 @@ class ActiveLearner:
 
     def _askable(self, k: int) -> bool:
         return k not in self._answers and k not in self._skipped
+
+    def _wrong_in_hindsight(self) -> float | None:
+        """The share of the answers that the others predict wrongly, over those whose class another answer names, too;
+        None where there is no such answer. Where there are unsure answers, only those are judged, which costs nothing.
+        """
+        given = self._answers.given
+        times = Counter(each.label for each in given)
+        if self._field.attached.any():
+            unsure = [each for each in given if not each.sure]
+            found = chances_without(self._field, unsure, self.graph.components())
+            labels = [each.label for each in unsure]
+        else:
+            nodes, found = self._hindsight.chances()
+            labels = self._field.label[nodes].tolist()
+        judged = [
+            int(np.argmax(p)) != label
+            for label, p in zip(labels, found, strict=True)
+            if times[label] > 1 and not np.isnan(p[0])
+        ]
+        return float(np.mean(judged)) if judged else None
 
     def _costs_now(self) -> Costs:
         if self._costs is None:
@@ -344,5 +434,5 @@ class ActiveLearner:
         self._events.append({"do": do, **what})
         if "node" in what:
             self._field.skip(what["node"], not self._askable(what["node"]))
-        self._costs = self._two_step = None
+        self._costs = self._two_step = self._error = None
         self._foresight = Foresight(self._field, self._strategy)

@@ -9,9 +9,11 @@ import numpy as np
 
 from fewlabels.arrays import Ints
 from fewlabels.field import Costs, Field
+from fewlabels.learner.answers import NumberedAnswer
 from fewlabels.learner.choosing import node_costs
-from fewlabels.marginals import largest, two_step_marginals
-from fewlabels.risk import expected_error
+from fewlabels.learner.suspects import chances
+from fewlabels.marginals import predicted
+from fewlabels.risk import zero_one_risk
 from fewlabels.strategies import Strategy
 
 
@@ -43,16 +45,23 @@ class Foresight:
             after = self._after(node, label)
             self.prepared[node, label] = node_costs(self._strategy, after)
 
-    def outcomes(self, node: int, classes: Sequence[Hashable]) -> list[Outcome]:
-        """What each class, as the answer, would mean for the other nodes."""
-        chances = two_step_marginals(self._field)[self._field.unlabelled == node][0]
+    def outcomes(
+        self, node: int, classes: Sequence[Hashable], given: Sequence[NumberedAnswer], error_now: float
+    ) -> list[Outcome]:
+        """What each class, as the answer, would mean for the other nodes; the expected error moves as the model's own
+        risk does.
+        """
+        p, n = chances(self._field, given), self._field.n_nodes
+        beyond = error_now - zero_one_risk(p, n)
+        at_node = p[self._field.unlabelled == node][0]
         now = np.empty(self._field.n_nodes, dtype=np.int64)
         now[self._field.unlabelled] = _guesses(self._field)
         found = []
         for c, label in enumerate(classes):
             after = self._after(node, c)
             changes = int((now[after.unlabelled] != _guesses(after)).sum())
-            found.append(Outcome(label, float(chances[c]), expected_error(after), changes))
+            error = max(0.0, zero_one_risk(chances(after, given), n) + beyond)
+            found.append(Outcome(label, float(at_node[c]), error, changes))
         return found
 
     def _after(self, node: int, label: int) -> Field:
@@ -68,4 +77,4 @@ class Foresight:
 
 def _guesses(field: Field) -> Ints:
     """(u,) class number predicted, -1 where no label reaches."""
-    return np.where(field.island < 0, largest(field.h), -1)
+    return np.where(field.island < 0, predicted(field), -1)

@@ -1,27 +1,97 @@
-"""A learner's settings, checked: classes, strength, seed."""
+"""A learner's settings, checked: the field, classes, their shares, seed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewlabels.arrays import is_whole
+from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import SettingError
+from fewlabels.field.known import Centring
+from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
 from fewlabels.graph import Graph
 
-AUTO_STRENGTH = 5.0  # beta times the mean weighted degree when beta is "auto"
+AUTO_STRENGTH = 5.0  # of the field when beta is "auto": with smoothness 0, beta times the mean weighted degree
+GENTLE, SMOOTH = 0.5, 3.3  # what "auto" takes for smoothness on graphs of some size, and on large ones
+SIZES = {True: (300, 1_000), False: (1_250, 5_000)}  # nodes up to which the field is the paper's, and gentle: if even
+MOST_PAIRS = 5e7  # pairs up to two edges apart: beyond it a dense engine would fill the memory with them
+DENSE_UP_TO = 15_000  # nodes
 
 
-def resolve_beta(graph: Graph, beta: float | str) -> float:
-    """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing."""
+class Choice(NamedTuple):
+    """A setting's value, and why it was taken."""
+
+    value: float
+    why: str
+
+
+def resolve_smoothness(graph: Graph, smoothness: float | str) -> Choice:
+    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is.
+
+    The thresholds are where one field overtook the other on the graphs of docs/few-labels.md.
+    """
+    if smoothness != "auto":
+        number = isinstance(smoothness, Real) and not isinstance(smoothness, bool)
+        if not number or not math.isfinite(float(smoothness)) or float(smoothness) < 0:
+            raise SettingError(f'smoothness is {smoothness!r}: give a number from 0 (the paper\'s field), or "auto".')
+        return Choice(float(smoothness), "as given")
+    W, n = graph.weights, graph.n_nodes
+    neighbours = np.diff(W.indptr)
+    some = neighbours[neighbours > 0]
+    if len(some) == 0:
+        return Choice(0.0, "no edges")
+    if float(W.data.max()) > SMOOTH_SPAN * float(W.data.min()):
+        return Choice(0.0, f"weights that span more than a factor {SMOOTH_SPAN:g}")
+    if n <= DENSE_UP_TO and min(float((some.astype(float) ** 2).sum()), float(n) ** 2) > MOST_PAIRS:
+        return Choice(0.0, "most nodes two edges apart")
+    even = is_even(W)
+    small, large = SIZES[even]
+    kind = f"{n:,} nodes, " + ("about equally many edges each" if even else "some with few edges, some with many")
+    return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind)
+
+
+def resolve_centring(
+    centred: bool | str, prior: Mapping[Hashable, float] | None, classes: list[Hashable]
+) -> Centring | None:
+    """How predictions are centred; "auto" centres them. Known shares are those of all classes, and add up to one."""
+    if centred not in (True, False, "auto"):
+        raise SettingError(f'centred is {centred!r}: give True, False or "auto".')
+    if prior is None:
+        return Centring() if centred else None
+    if not centred:
+        raise SettingError("prior is given and centred is False: predictions follow the shares only where centred.")
+    return Centring(checked_shares(prior, classes))
+
+
+def checked_shares(prior: Mapping[Hashable, float], classes: list[Hashable]) -> Floats:
+    """(C,) the shares, in the order of the classes."""
+    if not isinstance(prior, Mapping):
+        raise SettingError(f"prior is {prior!r}: give the share of every class, as {{class: share}}.")
+    missing = [c for c in classes if c not in prior]
+    unknown = [c for c in prior if c not in classes]
+    if missing or unknown:
+        fact = f"has no share for class {missing[0]!r}" if missing else f"names {unknown[0]!r}, which is no class"
+        raise SettingError(f"prior {fact}: give one share for each of {quoted(classes)}.")
+    shares = [prior[c] for c in classes]
+    if any(isinstance(s, bool) or not isinstance(s, Real) or not 0 <= s <= 1 for s in shares):
+        raise SettingError(f"prior is {dict(prior)!r}: shares are numbers from 0 to 1.")
+    if abs(sum(shares) - 1) > 1e-6:
+        raise SettingError(f"the shares in prior add up to {sum(shares):g}: they must add up to 1.")
+    return np.array(shares, dtype=float)
+
+
+def resolve_beta(graph: Graph, beta: float | str, smoothness: float = 0.0) -> float:
+    """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing, and less for a
+    smooth field, so that it is as strong.
+    """
     if beta == "auto":
         mean = float(graph.degrees().mean())
-        return AUTO_STRENGTH / mean if mean > 0 else 1.0  # without edges beta has no effect
+        return AUTO_STRENGTH / strength(mean, smoothness) if mean > 0 else 1.0  # without edges beta has no effect
     if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
         raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
     return float(beta)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewlabels.arrays import Floats, Ints
+from fewlabels.centring import Centre
 from fewlabels.field import Field
 from fewlabels.kernels.reference import answer, leaning
 from fewlabels.kernels.reference import two_step_marginals as chances_of
 from fewlabels.learner.answers import NumberedAnswer
-from fewlabels.marginals import largest
+from fewlabels.marginals import largest, two_step_marginals
 
 ENTRIES = 2**24  # of the reach of several nodes, held at a time
 
@@ -45,12 +46,19 @@ def contradicted(
 def chances_without(field: Field, answers: Sequence[NumberedAnswer], component: Ints) -> Floats:
     """(m, C) TSA marginals at the node of each of the m answers so far, that answer left out.
 
-    NaN where it is the only one in its component. Nothing is fitted again (docs/maths.md, "Answers that may be wrong").
+    Other unsure answers to the same node count by their odds. Not centred. NaN where it is the only one in its
+    component. Nothing is fitted again (docs/maths.md, "Answers that may be wrong").
     """
     C = field.n_classes
     f = np.empty((len(answers), C))
     sure = [row for row, each in enumerate(answers) if each.sure]
-    f[sure] = decisions_without(field, np.array([answers[row].node for row in sure], dtype=np.int64))
+    nodes = np.array([answers[row].node for row in sure], dtype=np.int64)
+    _, leans = leaning(field.attached)
+    odds = np.zeros((field.n_nodes, C))  # what the unsure answers to a node say of itself
+    for each in answers:
+        if not each.sure:
+            odds[each.node] += each.odds * answer(each.label, C)
+    f[sure] = 2 * (without_label(field, nodes)[0] - leans[nodes]) + odds[nodes]
     place = np.full(field.n_nodes, -1)
     place[field.unlabelled] = np.arange(len(field.unlabelled))
     h, variance = field.h, field.variance
@@ -59,38 +67,67 @@ def chances_without(field: Field, answers: Sequence[NumberedAnswer], component: 
             continue
         if (known := field.label[each.node]) >= 0:
             f[row] = np.inf * answer(int(known), C)
-        else:  # its own tie is one of the terms of f, and no other term depends on it
+        else:  # the ties to its node are terms of f, and no other term depends on them
             k = place[each.node]
-            f[row] = 2 * h[k] / variance[k] - 2 * each.weight * answer(each.label, C)
+            others = odds[each.node] - each.odds * answer(each.label, C)
+            f[row] = 2 * h[k] / variance[k] - 2 * leans[each.node] + others
     p = chances_of(f / 2, np.ones(len(f)))
     of = component[np.array([each.node for each in answers], dtype=np.int64)]  # (m,)
     p[np.bincount(of, minlength=1)[of] == 1] = np.nan
     return p
 
 
-def decisions_without(field: Field, nodes: Ints) -> Floats:
-    """(m, C) decision value f of each of these labelled nodes, were its label not known: 2 (B_i + reach_i B).
+def chances(field: Field, answers: Sequence[NumberedAnswer]) -> Floats:
+    """(u, C) TSA marginals; at nodes with unsure answers what the others say together with the answers' own odds.
 
-    B (n, C) is the signed pull of all answers but i's; only sums of its terms, so nothing of i cancels.
+    The tie of an unsure answer is stronger than its odds, so that it counts for the other nodes; here it is taken off.
     """
-    n, C, u, W = field.n_nodes, field.n_classes, field.unlabelled, field.weights
+    C, u, p = field.n_classes, field.unlabelled, two_step_marginals(field)
+    unsure = [each for each in answers if not each.sure and field.label[each.node] < 0]
+    nodes = np.array(sorted({each.node for each in unsure}), dtype=np.int64)
+    if len(nodes) == 0:
+        return p
+    place = np.full(field.n_nodes, -1)
+    place[u] = np.arange(len(u))
+    ties = field.attached[nodes].sum(axis=1)
+    others = 1 / field.variance[place[nodes]] - ties  # (m,) 1 / G without the ties
+    f = 2 * field.h[place[nodes]] / field.variance[place[nodes], None]  # (m, C)
+    if field.centring is not None:
+        f -= 2 * Centre(field).offset[nodes] * np.maximum(others, 0)[:, None]
+    row = {int(node): at for at, node in enumerate(nodes)}
+    for each in unsure:
+        f[row[each.node]] += (each.odds - 2 * each.weight) * answer(each.label, C)
+    p[place[nodes]] = chances_of(f / 2, np.ones(len(f)))
+    return p
+
+
+def without_label(field: Field, nodes: Ints) -> tuple[Floats, Floats]:
+    """(m, C) h / G and (m,) 1 / G of each of these labelled nodes, were its label not known: B_i + reach_i B.
+
+    B (n, C) is the signed pull of all answers but i's; only sums of its terms, so nothing of i cancels. 1 / G is the
+    same with an answer of one everywhere.
+    """
+    n, C, u, Q = field.n_nodes, field.n_classes, field.unlabelled, field.precision
     known = np.flatnonzero(field.label >= 0)
-    Y = np.zeros((n, C))
-    Y[known] = np.array([answer(c, C) for c in range(C)])[field.label[known]]
-    _, unsure = leaning(field.attached)
-    B = (W @ Y + unsure)[u]  # (u, C)
+    Y = np.zeros((n, C + 1))
+    Y[known, :C] = np.array([answer(c, C) for c in range(C)])[field.label[known]]
+    Y[known, C] = 1
+    total, leans = leaning(field.attached)
+    unsure = np.column_stack([leans, total])
+    B = (Q.towards(Y) + unsure)[u]  # (u, C + 1)
     place = np.full(n, -1)
     place[u] = np.arange(len(u))
-    f = np.empty((len(nodes), C))
+    found = np.empty((len(nodes), C + 1))
     step = max(1, ENTRIES // max(1, len(u)))
     for start in range(0, len(nodes), step):
         some = nodes[start : start + step]
+        rows = Q.rows(some)
         for row, (i, reach) in enumerate(zip(some, field.reach(some), strict=True), start):
-            ties = W[[i]]
+            ties = rows[[row - start]]
             beside = ties.indices[place[ties.indices] >= 0]
             own, Y[i] = Y[i].copy(), 0
             with_it = B[place[beside]]
-            B[place[beside]] = W[beside] @ Y + unsure[beside]
-            f[row] = 2 * ((ties @ Y)[0] + unsure[i] + reach @ B)
+            B[place[beside]] = Q.rows(beside) @ Y + unsure[beside]
+            found[row] = (ties @ Y)[0] + unsure[i] + reach @ B
             Y[i], B[place[beside]] = own, with_it
-    return f
+    return found[:, :C], found[:, C]

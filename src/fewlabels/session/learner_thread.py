@@ -75,6 +75,7 @@ class LearnerThread:
     def __init__(self, graph: Graph, strategy: str, seed: int, being_read: Callable[[], list[int]]) -> None:
         """`being_read` tells which items people are reading: what follows their answers is prepared."""
         self._learner = ActiveLearner(graph, range(2), strategy, random_state=seed)
+        self.field = self._learner.describe()
         self._number: dict[str, int] = {}  # of each class
         self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
         self._turn = itertools.count()
@@ -232,7 +233,7 @@ class LearnerThread:
         predicted = learner.predict().astype(np.int64)
         predicted[np.array(learner.unreached, dtype=np.int64)] = -1
         chance = learner.predict_proba()
-        error = float((1 - chance.max(axis=1)).mean())
+        error = learner.expected_error()
         curve = extended(curve, len(learner.labelled), error)
         return Predictions(version, tuple(self._number), predicted, chance[:, : len(self._number)], error, curve)
 

@@ -34,6 +34,7 @@ class Standing:
     left: int  # items that are neither labelled nor skipped
     unreached: int  # items about which nothing is known: no label reaches them
     expected_error: float
+    settled: bool  # whether that means anything: not before the classes were heard
     curve: Sequence[Point]
     target: float
     reached: bool
@@ -129,6 +130,7 @@ class Snapshot:
             left=len(predictions.predicted) - labelled - skipped,
             unreached=int(predictions.unreached.sum()),
             expected_error=predictions.expected_error,
+            settled=settled,
             curve=thinned(predictions.curve),
             target=self.target,
             reached=settled and predictions.expected_error <= self.target,

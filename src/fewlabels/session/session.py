@@ -55,6 +55,7 @@ class Session:
         self._ledger = Ledger()
         self._assignments = Assignments(self._ledger, items.names, overlap, clock)
         self._learner = LearnerThread(items.graph, strategy, seed, self._being_read)
+        self.field = self._learner.field  # how it learns, and why so
         self._last: Snapshot | None = None
         about = {"fingerprint": items.fingerprint, "title": items.title, "n_items": str(len(items.names))}
         self._store = Store(path, about)

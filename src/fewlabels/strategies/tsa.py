@@ -7,4 +7,6 @@ class TSA:
     """The lowest expected error after the answer, by two-step marginals: explores and exploits (Jun & Nowak 2016)."""
 
     def cost(self, field: Field) -> Costs:
-        return field.two_step_costs()
+        from fewlabels.strategies.first_questions import finding_classes, first_costs  # loads SciPy
+
+        return first_costs(field) if finding_classes(field) else field.two_step_costs()

@@ -135,6 +135,7 @@ def looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
             classes=present.classes(session.snapshot().classes),
             strategy=session.strategy,
             target=session.target,
+            field=session.field,
             overlap=session.overlap,
             several=several,
             person=person,

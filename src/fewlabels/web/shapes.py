@@ -73,6 +73,7 @@ class Standing(Shape):
     left: int
     unreached: int
     expected_error: float
+    settled: bool = Field(description="Whether the expected error means anything: not before the classes were heard.")
     curve: list[tuple[int, float]]
     target: float
     reached: bool
@@ -99,6 +100,7 @@ class About(Shape):
     classes: list[Class]
     strategy: str
     target: float
+    field: str = Field(description="How the learner spreads answers over the graph, and why so.")
     overlap: int
     several: bool
     person: str

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.fields import COSTS, plain_costs
 from support.gpus import DEVICE, INTERPRETED, coarse, torch
 from support.graphs import in_pieces, random_labels, random_weights
 
@@ -36,11 +37,16 @@ def assert_same(ours, twin, close):
     np.testing.assert_allclose(ours.variance[a], twin.variance[b], rtol=10 * close)
 
 
+def pair(graph, kind, a):
+    return GpuField(graph, 3, 0.8, kind, DEVICE, smoothness=a), DenseField(graph, 3, 0.8, reference, smoothness=a)
+
+
+@pytest.mark.parametrize("a", [0.0, 3.3])
 @pytest.mark.parametrize("kind", CLOSE, ids=str)
-def test_answers_taking_back_and_a_new_class_equal_the_dense_field(kind):
+def test_answers_taking_back_and_a_new_class_equal_the_dense_field(kind, a):
     rng = np.random.default_rng(0)
     graph = fl.Graph(in_pieces([12, 5, 2, 1], rng))
-    ours, twin = GpuField(graph, 3, 0.8, kind, DEVICE), DenseField(graph, 3, 0.8, reference)
+    ours, twin = pair(graph, kind, a)
     labels = random_labels(20, 20, 3, rng)
     assert_same(ours, twin, CLOSE[kind])
     for node, c in labels.items():
@@ -59,11 +65,28 @@ def test_answers_taking_back_and_a_new_class_equal_the_dense_field(kind):
         assert_same(ours, twin, 10 * CLOSE[kind])
 
 
+@pytest.mark.parametrize(("kind", "a"), [*((kind, 0.0) for kind in CLOSE), (torch.float64, 10.0), (torch.float32, 3.3)])
+def test_costs_equal_the_dense_field(kind, a):
+    """With smoothness some of G is below zero, and h leaves [-1, 1]."""
+    rng = np.random.default_rng(7)
+    ours, twin = pair(fl.Graph(in_pieces([40, 9, 3], rng)), kind, a)
+    for node, c in random_labels(49, 8, 3, rng).items():
+        for field in (ours, twin):
+            field.observe(node, c)
+    reached = twin.island < 0
+    assert (a > 0) == (twin.G[np.ix_(reached, reached)] < 0).any()
+    order, twins = np.argsort(ours.unlabelled), np.argsort(twin.unlabelled)
+    for verb in COSTS:
+        expected = plain_costs(reference, verb, twin)[twins]
+        np.testing.assert_allclose(getattr(ours, verb)().values[order], expected, rtol=1e3 * CLOSE[kind])
+
+
+@pytest.mark.parametrize("a", [0.0, 3.3])
 @pytest.mark.parametrize("kind", CLOSE, ids=str)
-def test_unsure_answers_equal_the_dense_field(kind):
+def test_unsure_answers_equal_the_dense_field(kind, a):
     rng = np.random.default_rng(3)
     graph = fl.Graph(in_pieces([12, 5, 2, 1], rng))
-    ours, twin = GpuField(graph, 3, 0.8, kind, DEVICE), DenseField(graph, 3, 0.8, reference)
+    ours, twin = pair(graph, kind, a)
     labels = random_labels(20, 6, 3, rng)
     for step in range(60):
         node = int(rng.integers(20))

@@ -294,7 +294,7 @@ def test_auto_takes_the_sparse_engine_where_the_dense_one_does_not_fit_and_says_
 def test_a_question_tells_its_pool_its_sample_and_what_it_may_have_missed():
     rng = np.random.default_rng(13)
     graph = Graph(random_weights(900, rng, density=4 / 900))
-    learner = ActiveLearner(graph, ["a", "b", "c"], engine="sparse")
+    learner = ActiveLearner(graph, ["a", "b", "c"], engine="sparse", centred=False)
     learner.teach([3, 700], ["a", "b"])
     node = learner.query()
     told = learner.last_question

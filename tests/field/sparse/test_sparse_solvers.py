@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.sparse.linalg import spsolve
 from support.graphs import in_pieces, random_weights
 
+from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import diagonal, jacobi
 from fewlabels.field.sparse.solve.choose import make_solver
 from fewlabels.field.sparse.solve.factor import Factor, SuperLU
@@ -94,7 +95,8 @@ def test_the_sketched_diagonal_is_within_three_percent():
     for held, alone in (([0], True), (rng.permutation(n)[:60], False)):
         system = system_of(W, held)
         solver = make_solver(system, "jacobi")
-        found, ties = diagonal.sketched(system, solver, np.zeros(n, dtype=np.int64), alone, rng)
+        precision = Precision(Graph(W), 1.0)
+        found, ties = diagonal.sketched(system, solver, precision, np.zeros(n, dtype=np.int64), alone, rng)
         free = ~system.held
         truth, exact = diagonal.by_columns(system, Factor(system, SuperLU))
         assert np.sqrt(np.mean((ties[exact > 0] / exact[exact > 0] - 1) ** 2)) < 0.1

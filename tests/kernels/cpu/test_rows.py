@@ -41,7 +41,7 @@ def together(parts, field):
 
 
 def test_lookahead(field):
-    view = Surroundings(field.unlabelled, field.h, np.diag(field.G).copy(), field.island, pieces(field))
+    view = Surroundings(field.unlabelled, field.h, np.diag(field.G).copy(), field.island, pieces(field), False)
     arguments = field.G, field.h, field.island, 1
     two_step, harmonic = np.full((2, len(field.h)), np.nan)
     for first, G in blocks(field):

@@ -15,7 +15,7 @@ from fewlabels.errors import GraphError, SettingError
 from fewlabels.field import Costs, Engine, Field, make_field
 from fewlabels.graph import Graph
 from fewlabels.learner.choosing import in_turn
-from fewlabels.learner.settings import resolve_beta
+from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_smoothness
 from fewlabels.strategies import Strategy, lowest, make_strategy
 
 try:
@@ -43,7 +43,8 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
 
     The graph is the one given, or else the `n_neighbors` nearest neighbours of X. With a given graph, X is one column
     of node numbers, of all nodes or of some, or anything with one row for every node. `strategy` is a name on the menu
-    or an object with `cost(field)`. Without `classes`, those in y are all there are.
+    or an object with `cost(field)`. Without `classes`, those in y are all there are. `beta`, `engine`, `smoothness` and
+    `centred` are those of `ActiveLearner`.
 
     The graph's set-up is kept: as long as X and the parameters stay the same, a query only takes in what is new in y.
     A copy or a pickle starts without it.
@@ -62,6 +63,8 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         classes: Iterable[Hashable] | None = None,
         missing_label: Any = MISSING_LABEL,
         random_state: int | np.random.RandomState | None = None,
+        smoothness: float | str = "auto",
+        centred: bool | str = "auto",
     ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.graph = graph
@@ -70,6 +73,8 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         self.beta = beta
         self.engine = engine
         self.classes = classes
+        self.smoothness = smoothness
+        self.centred = centred
 
     def query(
         self,
@@ -123,14 +128,19 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
 
     def _field(self, graph: Graph, label: Ints, n_classes: int) -> Field:
         """The field of the graph with these labels, by the shortest way from that of the query before."""
-        key = (graph, self.beta, self.engine)
+        key = (graph, self.beta, self.engine, self.smoothness)
         held, self._held = self._held, None  # gone, in case an update fails half way
         if held is not None and held[0] == key and held[1].n_classes <= n_classes:
             field = held[1]
         else:
-            field = make_field(graph, n_classes, resolve_beta(graph, self.beta), self.engine)
+            a = self.smoothness
+            if not isinstance(self.engine, str) and not callable(self.engine) and a == "auto":
+                a = self.engine.smoothness  # a field is as smooth as it was made
+            a = resolve_smoothness(graph, a).value
+            field = make_field(graph, n_classes, resolve_beta(graph, self.beta, a), self.engine, a)
         while field.n_classes < n_classes:
             field.add_class()
+        field.centring = resolve_centring(self.centred, None, [])
         had = field.label.copy()
         field.forget_all(np.flatnonzero((had >= 0) & (label < 0)).tolist())
         for k in np.flatnonzero((had >= 0) & (label >= 0) & (had != label)).tolist():

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import GraphError, SettingError, nearest
-from fewlabels.field.known import SPAN
+from fewlabels.field.precision import SPAN
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import strengths
 from fewlabels.graph.neighbor_search import neighbors_among

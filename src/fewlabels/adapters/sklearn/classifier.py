@@ -17,11 +17,13 @@ from fewlabels.adapters.sklearn.affinity import Given, equal_rows, make_affinity
 from fewlabels.adapters.sklearn.class_mass import class_factors
 from fewlabels.adapters.sklearn.targets import is_missing, read_targets, with_missing
 from fewlabels.arrays import Flags, Floats
+from fewlabels.centring import centred_h
 from fewlabels.errors import LabelError, SettingError, nearest
 from fewlabels.field import Engine, make_field
+from fewlabels.kernels.reference import harmonic_marginals as chances_of
 from fewlabels.learner import ActiveLearner
-from fewlabels.learner.settings import resolve_beta
-from fewlabels.marginals import harmonic_marginals, largest
+from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_smoothness
+from fewlabels.marginals import largest
 from fewlabels.risk import expected_error
 from fewlabels.strategies import Strategy
 
@@ -71,6 +73,9 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         normalisation). None leaves them as they are.
     beta, engine
         As in `ActiveLearner`. beta affects only `expected_error_`.
+    smoothness, centred
+        As in `ActiveLearner`. 0 and False are the harmonic function itself; "auto" keeps few labels on many points from
+        collapsing into one class (docs/few-labels.md).
 
     Attributes
     ----------
@@ -100,6 +105,8 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         class_prior: str | ArrayLike | None = None,
         beta: float | str = "auto",
         engine: str | Engine = "auto",
+        smoothness: float | str = 0.0,
+        centred: bool | str = False,
     ) -> None:
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -110,6 +117,8 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.class_prior = class_prior
         self.beta = beta
         self.engine = engine
+        self.smoothness = smoothness
+        self.centred = centred
 
     def fit(self, X: Any, y: Any) -> Self:
         """Make the graph of all points and spread the known labels over it."""
@@ -170,7 +179,14 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         """A learner on this graph that has been taught the labels of y: `query` names the row to ask about next."""
         check_is_fitted(self)
         learner = ActiveLearner(
-            self.graph_, self.classes_.tolist(), strategy, self.beta, self.engine, random_state=random_state
+            self.graph_,
+            self.classes_.tolist(),
+            strategy,
+            self.beta,
+            self.engine,
+            random_state,
+            smoothness=self.smoothness,
+            centred=self.centred,
         )
         labelled = np.flatnonzero(self._number >= 0)
         learner.teach(labelled, self.classes_[self._number[labelled]].tolist())
@@ -181,12 +197,15 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         labelled = np.flatnonzero(self._number >= 0)
         harmonic = np.zeros((len(self._number), len(self.classes_)))
         harmonic[labelled, self._number[labelled]] = 1
-        beta = resolve_beta(self.graph_, self.beta)
+        a = resolve_smoothness(self.graph_, self.smoothness).value
+        beta = resolve_beta(self.graph_, self.beta, a)
+        centring = resolve_centring(self.centred, None, [])
         if len(labelled) == len(harmonic):  # nothing to solve for, as in a cross-validation on labelled data
             return harmonic, 0.0
-        field = make_field(self.graph_, len(self.classes_), beta, self.engine)
+        field = make_field(self.graph_, len(self.classes_), beta, self.engine, a)
+        field.centring = centring
         field.observe_all(dict(zip(labelled.tolist(), self._number[labelled].tolist(), strict=True)))
-        harmonic[field.unlabelled] = harmonic_marginals(field)
+        harmonic[field.unlabelled] = chances_of(centred_h(field))
         harmonic[field.unlabelled[field.island >= 0]] = np.nan
         return harmonic, expected_error(field)
 

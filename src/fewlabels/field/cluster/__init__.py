@@ -40,11 +40,11 @@ class Cluster:
         """Bytes that questions and answers have moved between here and the workers so far."""
         return self._crew.moved
 
-    def __call__(self, graph: Graph, n_classes: int, beta: float) -> ClusterField:
+    def __call__(self, graph: Graph, n_classes: int, beta: float, smoothness: float = 0.0) -> ClusterField:
         """The field of a graph without labels."""
         from fewlabels.field.cluster.field import ClusterField  # loads Numba
 
-        return ClusterField(self._crew, graph, n_classes, beta)
+        return ClusterField(self._crew, graph, n_classes, beta, smoothness=smoothness)
 
     def close(self) -> None:
         self._crew.close()

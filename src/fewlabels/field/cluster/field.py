@@ -8,13 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from fewlabels.arrays import EPS, Floats, Ints
+from fewlabels.errors import GraphError
 from fewlabels.field.batch_updates import BatchUpdates
 from fewlabels.field.cluster import lookahead
 from fewlabels.field.cluster.blocks import Blocks
 from fewlabels.field.cluster.crew import Crew
 from fewlabels.field.costs import Costs
-from fewlabels.field.dense.field import DRIFT, MANY
-from fewlabels.field.dense.inverse import TOLERANCE
+from fewlabels.field.dense.field import AGAIN, DRIFT, MANY
+from fewlabels.field.dense.inverse import SIGNED_TOLERANCE, TOLERANCE
 from fewlabels.field.known import Known
 from fewlabels.graph import Graph
 from fewlabels.kernels.cpu.rows import Surroundings
@@ -30,9 +31,9 @@ class ClusterField(BatchUpdates, Known):
     row of G from the worker that holds it, and the same row to each worker.
     """
 
-    def __init__(self, crew: Crew, graph: Graph, n_classes: int, beta: float = 1.0) -> None:
-        super().__init__(graph, n_classes, beta)
-        self._degree = np.asarray(self.weights.sum(axis=1)).ravel()
+    def __init__(self, crew: Crew, graph: Graph, n_classes: int, beta: float = 1.0, *, smoothness: float = 0.0) -> None:
+        super().__init__(graph, n_classes, beta, smoothness)
+        self._degree = self.precision.diagonal
         self._diagonal = np.zeros(self.n_nodes)
         self._error = np.zeros(self.n_nodes)  # to expect in each G_kk
         self._h = np.zeros((self.n_nodes, n_classes))
@@ -69,6 +70,11 @@ class ClusterField(BatchUpdates, Known):
         u = self.unlabelled
         return np.array([self._blocks.row(int(node))[u] for node in nodes]).reshape(len(nodes), len(u)).T
 
+    def sums(self) -> Floats:
+        total, _ = self._blocks.ask("sums")
+        reached: Floats = total[self.unlabelled]
+        return reached
+
     def two_step_costs(self) -> Costs:
         u = self.unlabelled
         return Costs(lookahead.two_step_cost(self._blocks, self._around(), self.n_nodes, self.skipped[u]))
@@ -85,7 +91,7 @@ class ClusterField(BatchUpdates, Known):
     def _around(self) -> Surroundings:
         """What the workers need to score questions."""
         u = self.unlabelled
-        return Surroundings(u, self._h[u], self._diagonal[u], self._island[u], self._pieces(u))
+        return Surroundings(u, self._h[u], self._diagonal[u], self._island[u], self._pieces(u), self.smoothness > 0)
 
     def observe(self, node: int, label: int) -> None:
         row = self._blocks.row(node)  # (n,) zero at labelled nodes
@@ -111,7 +117,10 @@ class ClusterField(BatchUpdates, Known):
 
     def forget(self, node: int) -> None:
         self._take_back(node)
-        self._watch_island(node)
+        if self._island[node] < 0:
+            self._watch()
+        else:
+            self._watch_island(node)
 
     def attach(self, node: int, weights: Floats) -> None:
         self.attached[node] = weights
@@ -182,11 +191,11 @@ class ClusterField(BatchUpdates, Known):
         like the others, and lowered again.
         """
         known = self.label >= 0
-        self._island = np.where(known | self._has_label()[self._component], -1, self._component)
-        size = np.bincount(self._component)[self._component]  # (n,)
+        self._island = np.where(known | self._has_label()[self.component], -1, self.component)
+        size = np.bincount(self.component)[self.component]  # (n,)
         lonely = (self._island >= 0) & (size == 1)
         lifted = np.where(lonely, -1, self._island)
-        lift = (np.bincount(self._component, self._degree)[self._component] / size) / size  # (n,) mean degree / size
+        lift = (np.bincount(self.component, self._degree)[self.component] / size) / size  # (n,) mean degree / size
         lift[size == 1] = 1  # not used there
         inside = sparse.diags_array((~known).astype(float))
         W = sparse.csr_array(inside @ self.weights @ inside)
@@ -211,21 +220,29 @@ class ClusterField(BatchUpdates, Known):
                 self._diagonal, self._error, self._h = found
                 self._h[self._island >= 0] = 0
                 reached = ~known & (self._island < 0)
-                done = bool((self._error[reached] <= TOLERANCE * self._diagonal[reached]).all())
+                most = SIGNED_TOLERANCE if self.smoothness else TOLERANCE
+                done = bool((self._error[reached] <= most * self._diagonal[reached]).all())
             if not done:
+                if self.weights.nnz and float(self.weights.data.min()) < 0:
+                    raise GraphError(
+                        "the weights span so far that a smooth field would lose too much to rounding. "
+                        "Use smoothness=0, which copes."
+                    )
                 self._build_up()
         self.refreshes += 1
+        reached = ~known & (self._island < 0)
+        self._drift = max(DRIFT, AGAIN * float((self._error[reached] / self._diagonal[reached]).max(initial=0)))
 
     def _watch(self) -> None:
         """Start afresh if rounding has cost too much."""
         reached = (self.label < 0) & (self._island < 0)
-        if (self._error[reached] > DRIFT * self._diagonal[reached]).any():
+        if (self._error[reached] > self._drift * self._diagonal[reached]).any():
             self.refresh()
 
     def _watch_island(self, node: int) -> None:
         """The same where the node's component has just lost its last label."""
         members = self._members(node)
-        if self._island[node] >= 0 and (self._error[members] * self._degree[members] > DRIFT).any():
+        if (self._error[members] * self._degree[members] > DRIFT).any():
             self.refresh()  # 1 / degree is the least resistance there can be
 
     def _build_up(self) -> None:
@@ -255,13 +272,14 @@ class ClusterField(BatchUpdates, Known):
             pull, signed = self._attachments()  # (n,), (n, C)
             s = float(pull[node] + reach @ pull)
             h_new = (signed[node] + reach @ signed) / s
+            lost = EPS * float(abs(pull[node]) + abs(reach) @ abs(pull)) / s  # of s; EPS where nothing cancels
             self._blocks.tell("border", reach, s, node)
             self._h += np.outer(reach, h_new - answer(label, self.n_classes))
             self._h[node] = h_new
             self._diagonal += reach * reach / s
             self._diagonal[node] = 1 / s
-            self._error += EPS * self._diagonal
-            self._error[node] = EPS * self.n_nodes / s
+            self._error += EPS * self._diagonal + lost * reach**2 / s
+            self._error[node] = (EPS * self.n_nodes + lost) / s
 
     def _reach(self, node: int) -> Floats:
         """(n,) how much a label at this labelled node counts at each of the others: G times its ties to them."""
@@ -275,7 +293,7 @@ class ClusterField(BatchUpdates, Known):
         mean = self._blocks.ask("sums_over", members) / members.sum()  # (n,)
         overall = float(mean[members].mean())
         self._blocks.tell("center", members, mean, overall)
-        self._island[members] = self._component[node]
+        self._island[members] = self.component[node]
         self._h[members] = 0
         self._diagonal[members] += overall - (mean[members] + mean[members])
         self._error[members] = self._error[members].max() + EPS * np.abs(self._diagonal[members])

@@ -17,6 +17,7 @@ from fewlabels.machine import memory
 
 MANY = 20  # a fresh G costs about as much as u / 20 answers (u / 13 to u / 48, measured at 1,000 to 5,000 nodes)
 DRIFT = 1e-9  # expected relative error of a G_kk above which G is computed afresh
+AGAIN = 10.0  # or this many times that of a fresh G, where even that is less exact
 
 
 class DenseField(BatchUpdates, Placement):
@@ -24,20 +25,22 @@ class DenseField(BatchUpdates, Placement):
 
     One (n, n) buffer holds G. The unlabelled nodes fill its leading block: an answered node swaps places with the last
     unlabelled one, a forgotten node is appended. Rounding is watched: `error` (u,) is the error to expect in each G_kk,
-    and G is computed afresh when it passes `DRIFT` of G_kk.
+    and G is computed afresh when it passes `DRIFT` of G_kk. In a smooth field G_kk cancels more than in the paper's.
     """
 
-    def __init__(self, graph: Graph, n_classes: int, beta: float = 1.0, kernels: Any = None) -> None:
+    def __init__(
+        self, graph: Graph, n_classes: int, beta: float = 1.0, kernels: Any = None, *, smoothness: float = 0.0
+    ) -> None:
         if kernels is None:
             from fewlabels.kernels import cpu as kernels
-        super().__init__(graph, n_classes, beta)
+        super().__init__(graph, n_classes, beta, smoothness)
         self._kernels = kernels
         memory.require(
             8 * self.n_nodes * (self.n_nodes + 4 * n_classes),
             f"the dense engine on {self.n_nodes:,} nodes",
             "Take a smaller graph, or a machine with more memory.",
         )
-        self._degree = np.asarray(self.weights.sum(axis=1)).ravel()
+        self._degree = self.precision.diagonal
         self._G = np.zeros((self.n_nodes, self.n_nodes))
         self._h = np.zeros((self.n_nodes, n_classes))
         self._error = np.empty(self.n_nodes)
@@ -63,6 +66,10 @@ class DenseField(BatchUpdates, Placement):
     def columns(self, nodes: Ints) -> Floats:
         return self.G[:, self._place[nodes]]
 
+    def sums(self) -> Floats:
+        total: Floats = self.G.sum(axis=1)
+        return total
+
     def two_step_costs(self) -> Costs:
         return Costs(self._kernels.two_step_cost(self.G, self.h, self.island, self.n_nodes, **self._shortcuts()))
 
@@ -76,8 +83,12 @@ class DenseField(BatchUpdates, Placement):
         return Costs(self._kernels.sopt_cost(self.G, self.island))
 
     def _shortcuts(self) -> dict[str, Any]:
-        """The nodes' pieces, since an answer affects only its own, and which nodes no question is about."""
-        return {"piece": self._pieces(self.unlabelled), "skipped": self.skipped[self.unlabelled]}
+        """What saves time: the nodes' pieces, and which no question is about; and whether the field is smooth."""
+        return {
+            "piece": self._pieces(self.unlabelled),
+            "skipped": self.skipped[self.unlabelled],
+            "signed": self.smoothness > 0,
+        }
 
     def observe(self, node: int, label: int) -> None:
         q = int(self._place[node])
@@ -106,10 +117,13 @@ class DenseField(BatchUpdates, Placement):
         others = self._order[:u]
         s = float(pull[node] + reach @ pull[others])
         h_new = (signed[node] + reach @ signed[others]) / s
+        lost = EPS * float(abs(pull[node]) + abs(reach) @ abs(pull[others])) / s  # of s; EPS where nothing cancels
         self._kernels.border(self.G, self.h, reach, s, h_new, label)
         self._island[u] = -1
         self.error[:] += EPS * np.diag(self.G)
-        self._error[u] = EPS * self.n_nodes * self._G[u, u]
+        self.error[:u] += lost * reach**2 / s
+        self._error[u] = (EPS * self.n_nodes + lost) * self._G[u, u]
+        self._watch()
 
     def attach(self, node: int, weights: Floats) -> None:
         q = int(self._place[node])
@@ -160,6 +174,8 @@ class DenseField(BatchUpdates, Placement):
         self._h[:u] = self.G @ signed
         self._h[:u][self._island[:u] >= 0] = 0
         self.refreshes += 1
+        reached = self.island < 0
+        self._drift = max(DRIFT, AGAIN * float((self.error[reached] / np.diag(self.G)[reached]).max(initial=0)))
 
     def can_copy(self) -> bool:
         return memory.available() > 2 * self._G.nbytes
@@ -195,7 +211,7 @@ class DenseField(BatchUpdates, Placement):
     def _watch(self) -> None:
         """Start afresh if rounding has cost too much."""
         now, reached = np.diag(self.G), self.island < 0
-        if (self.error[reached] > DRIFT * now[reached]).any():
+        if (self.error[reached] > self._drift * now[reached]).any():
             self.refresh()
 
     def _reach(self, node: int, u: int) -> Floats:

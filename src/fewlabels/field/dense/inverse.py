@@ -9,25 +9,34 @@ from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
 from fewlabels.arrays import EPS, Floats
+from fewlabels.errors import GraphError
 from fewlabels.machine.progress import Progress
 
 BLOCKS_FROM = 6000  # nodes; below, one LAPACK call is quicker, and takes two or three seconds
 BLOCK = 1024
 TOLERANCE = 1e-9  # expected relative error of a Cholesky inverse above which bordering takes its place
+SIGNED_TOLERANCE = 1e-6  # the same where bordering would cancel: the graph is refused
 
 
 def green(out: Floats, W: sparse.csr_array, ground: Floats, kernels: Any) -> Floats:
     """Fill out (m, m) with inv(degrees + ground - W) and return the expected error of each diagonal entry.
 
     ground (m,) is each node's pull from labelled nodes. By Cholesky, unless the weights span so far that it would lose
-    more than `TOLERANCE`.
+    more than `TOLERANCE`. A smooth field, some of whose weights are negative, has no other way.
     """
     degree = np.asarray(W.sum(axis=1)).ravel() + ground
     _fill(out, W, degree)
     if cholesky_inverse(out):
         error: Floats = kernels.inverse_error(out, degree)
-        if (error <= TOLERANCE * np.diag(out)).all():
+        signed = W.nnz > 0 and float(W.data.min()) < 0
+        if (error <= (SIGNED_TOLERANCE if signed else TOLERANCE) * np.diag(out)).all():
             return error
+        if signed:
+            lost = float((error / np.diag(out)).max())
+            raise GraphError(
+                f"the weights span so far that a smooth field would lose {lost:.1g} of a variance to rounding. "
+                "Use smoothness=0, which copes."
+            )
     out[:] = 0
     kernels.inverse_by_bordering(out, W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, ground)
     return EPS * len(ground) * np.diag(out)

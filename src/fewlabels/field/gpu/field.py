@@ -40,16 +40,18 @@ class GpuField(BatchUpdates, Placement):
         beta: float = 1.0,
         dtype: torch.dtype | None = None,
         device: str = "cuda",
+        *,
+        smoothness: float = 0.0,
     ) -> None:
         if device == "cuda" and not torch.cuda.is_available():
             raise SettingError(
                 f"engine 'gpu': torch {torch.__version__} sees no GPU. Use engine='dense', or install torch for CUDA "
                 "on a machine with an NVIDIA card."
             )
-        super().__init__(graph, n_classes, beta)
+        super().__init__(graph, n_classes, beta, smoothness)
         self.device = torch.device(device)
         free = free_memory(self.device)
-        size = int(np.bincount(self._component).max())
+        size = int(np.bincount(self.component).max())
         self.dtype = dtype or (torch.float64 if COMFORT * 8 * self.n_nodes**2 <= free else torch.float32)
         require(self.n_nodes, self.dtype, free)
         matrix = memory_needed(self.n_nodes, self.dtype)
@@ -81,11 +83,14 @@ class GpuField(BatchUpdates, Placement):
         places = self._on_card(self._place[nodes])
         return self.state[0][:, places].double().cpu().numpy()
 
+    def sums(self) -> Floats:
+        return self.state[0].sum(dim=1, dtype=torch.float64).cpu().numpy()
+
     def two_step_costs(self) -> Costs:
-        return Costs(kernels.two_step_cost(*self.state, self.n_nodes))
+        return Costs(kernels.two_step_cost(*self.state, self.n_nodes, signed=self.smoothness > 0))
 
     def harmonic_costs(self) -> Costs:
-        return Costs(kernels.harmonic_cost(*self.state, self.n_nodes))
+        return Costs(kernels.harmonic_cost(*self.state, self.n_nodes, signed=self.smoothness > 0))
 
     def vopt_costs(self) -> Costs:
         return Costs(kernels.vopt_cost(self.state[0], self.island))

@@ -40,6 +40,8 @@ class SparseField(BatchUpdates, Known):
         solver: str = "auto",
         pool: int | None = None,
         sample: int | None = None,
+        *,
+        smoothness: float = 0.0,
     ) -> None:
         started = time.perf_counter()
         n = graph.n_nodes
@@ -50,12 +52,11 @@ class SparseField(BatchUpdates, Known):
             f"the sparse engine on {n:,} nodes",
             "Take a smaller graph, or a machine with more memory.",
         )
-        super().__init__(graph, n_classes, beta)
-        self.degree: Floats = np.asarray(self.weights.sum(axis=1), dtype=float).ravel()
+        super().__init__(graph, n_classes, beta, smoothness)
         self.uniform = 1 - np.random.default_rng(SEED).random(n)  # (n,) in (0, 1]: every node's place in the samples
-        self._island: Ints = self._component.copy()
+        self._island: Ints = self.component.copy()
         self._anchor = self._first_anchors()  # (components,) the node held where there is no label, else -1
-        self.grounding = Grounding(self.weights, self.degree, self._component, self._anchor, solver)
+        self.grounding = Grounding(self.precision, self.component, self._anchor, solver)
         self.budget = budget_for(n, self.grounding.has_factor, pool, sample)
         self.grounding.set_up(self.budget)
         self._h = np.zeros((n, n_classes))
@@ -113,6 +114,9 @@ class SparseField(BatchUpdates, Known):
             X[np.ix_(members, own)] = part - part.mean(axis=0) - mean[members, None] + mean[members].mean()
         return X[self.label < 0]
 
+    def sums(self) -> Floats:
+        return self.grounding.solve(np.ones((self.n_nodes, 1)))[self.label < 0, 0]
+
     def two_step_costs(self) -> Costs:
         return self._once("two_step", lambda: lookahead_costs(self, harmonic=False))
 
@@ -133,7 +137,7 @@ class SparseField(BatchUpdates, Known):
             self._h += np.outer(column / column[node], y - self._h[node])
             self.grounding.hold(node, column)
         else:
-            members = self._component == island
+            members = self.component == island
             self._anchor_at(node)
             self._anchor[island] = -1
             self._h[members] = y
@@ -176,7 +180,7 @@ class SparseField(BatchUpdates, Known):
         self.grounding.mend()
 
     def reach(self, nodes: Ints) -> Floats:
-        ties = np.ascontiguousarray(self.weights[nodes].toarray().T)  # (n, m)
+        ties = np.ascontiguousarray(self.precision.rows(nodes).toarray().T)  # (n, m)
         return self.grounding.solve(ties)[self.label < 0].T
 
     def one_by_one(self, count: int) -> bool:
@@ -203,7 +207,7 @@ class SparseField(BatchUpdates, Known):
         """Work out everything afresh from the graph and the labels."""
         self._known_costs.clear()
         known, has_label = self.label >= 0, self._has_label()
-        self._island = np.where(has_label[self._component], -1, self._component)
+        self._island = np.where(has_label[self.component], -1, self.component)
         self._anchor = np.where(has_label, -1, self._first_anchors())
         held = np.concatenate([np.flatnonzero(known), self._anchor[self._anchor >= 0]])
         self.grounding.refresh(held, self.attached.sum(axis=1))
@@ -232,20 +236,20 @@ class SparseField(BatchUpdates, Known):
 
     def _first_anchors(self) -> Ints:
         """(components,) the best connected node of each: its column is the flattest, which suits the solver."""
-        order = np.lexsort((np.arange(self.n_nodes), self.degree))
-        anchors = np.empty(int(self._component.max()) + 1, dtype=np.int64)
-        anchors[self._component[order]] = order
+        order = np.lexsort((np.arange(self.n_nodes), self.precision.diagonal))
+        anchors = np.empty(int(self.component.max()) + 1, dtype=np.int64)
+        anchors[self.component[order]] = order
         return anchors
 
     def _anchor_at(self, node: int) -> None:
         """The node's component, which has no label, is held at this node."""
-        anchor = int(self._anchor[self._component[node]])
+        anchor = int(self._anchor[self.component[node]])
         if node != anchor:
             self.grounding.move(anchor, node, self._members(node))
 
     def _make_island(self, node: int) -> None:
         """The node's component has lost its last label, and is held at the node."""
-        members, component = self._members(node), self._component[node]
+        members, component = self._members(node), self.component[node]
         self._anchor[component] = node
         self._island[members] = component
         self._h[members] = 0
@@ -254,7 +258,7 @@ class SparseField(BatchUpdates, Known):
         """The first answer of the node's component is unsure: its leaning becomes every node's h."""
         members, total = self._members(node), float(weights.sum())
         self._anchor_at(node)
-        self._anchor[self._component[node]] = -1
+        self._anchor[self.component[node]] = -1
         self.grounding.tie(node, total)
         self._h[members] = 2 * weights / total - 1
         self._island[members] = -1
@@ -273,6 +277,6 @@ class SparseField(BatchUpdates, Known):
 
     def _reach(self, node: int) -> Floats:
         """(n,) how much a label at this node counts at each of the others: G times its ties to them; 1 at itself."""
-        reach = self.grounding.solve(self.weights[[node], :].toarray().T)[:, 0]
+        reach = self.grounding.solve(self.precision.rows(np.array([node])).toarray().T)[:, 0]
         reach[node] = 1
         return reach

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.budget import TIGHT, Budget
 from fewlabels.field.sparse.column_cache import Block, ColumnCache, Probes
 from fewlabels.field.sparse.solve.choose import make_solver
@@ -25,21 +25,22 @@ SEED = 20160219
 
 
 class Grounding:
-    """inv(A) of the nodes not held, A = diag(degrees + unsure answers) - weights; only its verbs change it.
+    """inv(A) of the nodes not held, A = Q + diag(unsure answers); only its verbs change it.
 
     Every array is by node number. The columns in the cache and the probes follow every change at O(n) per column.
     """
 
-    def __init__(self, weights: sparse.csr_array, degree: Floats, component: Ints, held: Ints, solver: str) -> None:
+    def __init__(self, precision: Precision, component: Ints, held: Ints, solver: str) -> None:
         """`held` are the nodes held at first, one for every component. Call `set_up` before anything else."""
+        weights, degree = precision.links, precision.diagonal
         n = len(degree)
-        self._component, self._degree = component, degree
+        self._precision, self._component, self._degree = precision, component, degree
         flags = np.zeros(n, dtype=bool)
         flags[held] = True
         pivots = np.where(degree > 0, degree, 1.0)  # a node without edges is always held
         indptr, indices = weights.indptr.astype(np.int64), weights.indices.astype(np.int64)
         self._system = System(indptr, indices, weights.data, pivots, flags)
-        self._solver = make_solver(self._system, solver)
+        self._solver = make_solver(self._system, solver, precision)
         self.least = np.divide(1.0, degree, out=np.full(n, np.finfo(float).tiny), where=degree > 0)  # no G_kk is below
         self._probes: Probes | None = None
 
@@ -174,7 +175,9 @@ class Grounding:
 
     def work_out_diagonal(self, alone: bool) -> None:
         """diag(G) and the resistances afresh; `alone`: only anchors are held. From then on float32 may do."""
-        found = variances(self._system, self._solver, self._component, alone, np.random.default_rng(SEED))
+        found = variances(
+            self._system, self._solver, self._precision, self._component, alone, np.random.default_rng(SEED)
+        )
         self.diagonal, self._ties, self.exact_diagonal = found
         self._solver.narrow(self._budget.dtype)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels.arrays import Flags, Floats, Ints, Numbers
-from fewlabels.kernels.reference import harmonic_marginals, two_step_marginals
+from fewlabels.kernels.reference import harmonic_error, harmonic_marginals, two_step_marginals
 
 
 class Layout(NamedTuple):
@@ -21,6 +21,7 @@ class Layout(NamedTuple):
     diagonal: Floats  # (u,) G_kk
     reached: Flags  # (u,) whether a label reaches the node
     elsewhere: Floats  # (u,) errors to expect now in all other pieces together
+    size: Floats  # (u,) largest |h| of each node in a smooth field, which may leave [-1, 1]; else empty
 
 
 class Columns(NamedTuple):
@@ -31,35 +32,47 @@ class Columns(NamedTuple):
     multiplicity: Numbers  # (D,) how many those are
 
 
-def two_step_view(h: Floats, diagonal: Floats, island: Ints, piece: Ints | None) -> tuple[Layout, Columns]:
+def two_step_view(
+    h: Floats, diagonal: Floats, island: Ints, piece: Ints | None, signed: bool = False
+) -> tuple[Layout, Columns]:
     """All that the look-ahead of a question needs besides its own row of G."""
-    return _view(h, two_step_marginals(h, np.where(island < 0, diagonal, np.inf)), diagonal, island, piece)
+    now = two_step_marginals(h, np.where(island < 0, diagonal, np.inf))
+    return _view(h, now, 1 - now.max(axis=1, initial=0), diagonal, island, piece, signed)
 
 
-def harmonic_view(h: Floats, diagonal: Floats, island: Ints, piece: Ints | None) -> tuple[Layout, Columns]:
-    return _view(h, harmonic_marginals(h), diagonal, island, piece)
+def harmonic_view(
+    h: Floats, diagonal: Floats, island: Ints, piece: Ints | None, signed: bool = False
+) -> tuple[Layout, Columns]:
+    return _view(h, harmonic_marginals(h), harmonic_error(h), diagonal, island, piece, signed)
 
 
-def _view(h: Floats, now: Floats, diagonal: Floats, island: Ints, piece: Ints | None) -> tuple[Layout, Columns]:
+def _view(
+    h: Floats, now: Floats, wrong: Floats, diagonal: Floats, island: Ints, piece: Ints | None, signed: bool
+) -> tuple[Layout, Columns]:
     """The nodes by piece or, where the pieces are not given, by island."""
     if piece is None:
         piece = island - island.min(initial=0)
     order = np.argsort(piece, kind="stable")
     size = np.bincount(piece)
     stop = np.cumsum(size)
-    wrong = 1 - now.max(axis=1, initial=0)
     elsewhere = wrong.sum() - np.bincount(piece, wrong)
     piece = piece[order]
     places = order.astype(np.uint64)
     layout = Layout(
-        places, places, (stop - size)[piece], stop[piece], diagonal[order], island[order] < 0, elsewhere[piece]
-    )
+        places, places, (stop - size)[piece], stop[piece], diagonal[order], island[order] < 0, elsewhere[piece],
+        size_of(h[order]) if signed else np.empty(0),
+    )  # fmt: skip
     kept, multiplicity = distinct_columns(h)
     return layout, Columns(
         np.ascontiguousarray(h[order].T[kept]),
         np.ascontiguousarray(now[order].T[kept] * multiplicity[:, None]),
         multiplicity,
     )
+
+
+def size_of(h: Floats) -> Floats:
+    """(u,) the largest |h| of each node."""
+    return np.abs(h).max(axis=1, initial=0)
 
 
 def in_single(columns: Columns) -> Columns:

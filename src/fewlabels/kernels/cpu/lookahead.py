@@ -24,6 +24,7 @@ from fewlabels.kernels.cpu.pairs import (
     STEEP_32,
     STEEP_64,
     chance_right,
+    largest_exponent,
     largest_of_others,
     sigmoids,
     steep_error,
@@ -39,9 +40,10 @@ HALF_ULP_32 = 2.0**-24
 
 
 def two_step_cost(
-    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
-) -> Floats:
-    layout, columns = two_step_view(h, np.diag(G), island, piece)
+    G: Floats, h: Floats, island: Ints, n: int,
+    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+) -> Floats:  # fmt: skip
+    layout, columns = two_step_view(h, np.diag(G), island, piece, signed)
     everyone = np.arange(len(h))
     if screens(np.diag(G), island):
         found, steep_mean = two_step_errors(whole_rows(G), in_single(columns), layout, everyone, get_num_threads())
@@ -62,7 +64,7 @@ def screens(diagonal: Floats, island: Ints) -> bool:
 
 
 def screening_error(steep_mean: Floats) -> Floats:
-    """How far a cost of the float32 pass may be off."""
+    """How far a cost of the float32 pass may be off, by the mean 2 |h| / v met."""
     return HALF_ULP_32 * (8 + 2 * steep_mean)
 
 
@@ -75,9 +77,10 @@ def perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
 
 
 def harmonic_cost(
-    G: Floats, h: Floats, island: Ints, n: int, *, piece: Ints | None = None, skipped: Flags | None = None
-) -> Floats:
-    layout, columns = harmonic_view(h, np.diag(G), island, piece)
+    G: Floats, h: Floats, island: Ints, n: int,
+    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+) -> Floats:  # fmt: skip
+    layout, columns = harmonic_view(h, np.diag(G), island, piece, signed)
     everyone = np.arange(len(h))
     cost = np.empty(len(h))
     cost[layout.order] = harmonic_errors(whole_rows(G), columns, layout, everyone, get_num_threads()) / n
@@ -86,7 +89,7 @@ def harmonic_cost(
 
 @njit(cache=True, nogil=True, parallel=True)
 def two_step_errors(G: Floats, columns: Columns, layout: Layout, asked: Ints, threads: int) -> tuple[Floats, Floats]:
-    """n R+q of the nodes asked, and the mean 2 / v met on the way; in the precision of h, summed in float64."""
+    """n R+q of the nodes asked, and the mean 2 |h| / v met on the way; in the precision of h, summed in float64."""
     cost, steep_mean = np.empty(len(asked)), np.empty(len(asked))
     for thread in prange(threads):  # interleaved, so that large and small pieces are dealt out evenly
         share = slice(thread, None, threads)
@@ -102,8 +105,9 @@ def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
     number = hT.dtype
     zero, one, scale = hT.dtype.type(0), hT.dtype.type(1), hT.dtype.type(SCALE)
     limit = STEEP_32 if hT.itemsize == 4 else STEEP_64
+    signed = len(layout.size) > 0
     unknown = 1 - 1 / multiplicity.sum()  # the error to expect where nothing is known
-    near, above = np.empty(BLOCK), np.empty(BLOCK)
+    near, above, exponent = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     r, t, up, down = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
     total, first, second = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
     right, all_right = np.empty(BLOCK, number), np.empty(BLOCK)
@@ -130,14 +134,21 @@ def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
             if left <= q < left + width:  # counts as a node nothing is known about, and is taken off again
                 above[q - left], r[q - left] = 0.0, zero
                 apart -= unknown
+            if signed:
+                size = layout.size[left : left + width]
+                for k in range(width):
+                    exponent[k] = largest_exponent(above[k], float(r[k]), size[k], layout.size[q])
+            else:  # h stays in [-1, 1], whatever the answer
+                for k in range(width):
+                    exponent[k] = above[k]
             steep = 0
             for k in range(width):
                 t[k] = LOG2_E * above[k]
-                steep_sum += above[k]
-                steep += 1 if above[k] > limit else 0
+                steep_sum += exponent[k] if exponent[k] <= limit else 0.0
+                steep += 1 if exponent[k] > limit else 0
             if steep > 0:
                 for k in range(width):
-                    if above[k] > limit:
+                    if exponent[k] > limit:
                         apart += steep_error(
                             hT[:, left + k], hT[:, q], float(r[k]), above[k], chance[:, q], multiplicity
                         )
@@ -205,5 +216,6 @@ def _harmonic_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
                 hc, more, weight = hT[c, left : left + width], hT[c, q] + 1, chance[c, q]
                 for k in range(width):
                     other = hc[k] - r[k] * more
-                    best[k] += weight * max(other + 2 * r[k], largest_of_others(other, first[k], second[k]))
+                    largest = max(other + 2 * r[k], largest_of_others(other, first[k], second[k]))
+                    best[k] += weight * min(largest, 1.0)
         cost[i] = layout.elsewhere[q] + 0.5 * (stop - start) - 0.5 * best.sum()  # at q itself h' = 1: no error

@@ -8,7 +8,7 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 
 from fewlabels.arrays import Floats, Ints, Numbers
-from fewlabels.kernels.cpu.pairs import LOG2_E, ORDER_FREE, STEEP_32, STEEP_64, steep_error
+from fewlabels.kernels.cpu.pairs import LOG2_E, ORDER_FREE, STEEP_32, STEEP_64, largest_exponent, steep_error
 from fewlabels.kernels.cpu.prefetch import AHEAD, prefetch
 from fewlabels.kernels.cpu.sparse_lookahead import BLOCK, harmonic_block, response, two_step_block
 from fewlabels.kernels.sparse_reference import NodeState
@@ -84,12 +84,13 @@ def _neighbour_gains(state: NodeState, rows: Numbers, runs: Runs, gain: Floats, 
 def _neighbours_share(
     state: NodeState, rows: Numbers, runs: Runs, gain: Floats, variance: Floats, first: int, last: int
 ) -> None:
-    h, chances, multiplicity, diagonal, _, island, _, harmonic = state
+    h, chances, multiplicity, diagonal, _, island, _, harmonic, size = state
     weight, spread, last_edge = runs.weight, runs.spread, len(runs.neighbours) - 1
     weighted = len(weight) > 0
     D, number = len(multiplicity), h.dtype
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
-    t, r, out = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    t, r = np.empty(BLOCK, number), np.empty(BLOCK, number)
+    out, exponent = np.empty(BLOCK, number), np.empty(BLOCK, number)
     x, chance = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)
     work, now, who = np.empty((2 * D + 5, BLOCK), number), np.empty(BLOCK, number), np.empty(BLOCK, np.int64)
     for i in range(first, last):
@@ -108,6 +109,9 @@ def _neighbours_share(
                     near = 0.5 * (row[D] + qq - runs.ties[e])
                     a, b = response(near, qq, row[D], row[D + 1], q_island, int(row[D + 3]))
                     t[width], r[width], now[width], who[width] = LOG2_E * a, b, row[D + 2], e
+                    exponent[width] = t[width]
+                    if len(size) > 0:
+                        exponent[width] = largest_exponent(t[width], r[width], size[runs.neighbours[e]], size[q])
                     for c in range(D):
                         if harmonic:
                             x[c, width] = row[c] - r[width] * (h_q[c] + 1)
@@ -117,9 +121,9 @@ def _neighbours_share(
                 e += 1
             if harmonic:
                 harmonic_block(width, r, x, chance, multiplicity, work, out)
-            elif two_step_block(width, t, r, x, chance, multiplicity, work, out):
+            elif two_step_block(width, t, r, x, chance, multiplicity, work, out, exponent):
                 for j in range(width):
-                    if t[j] > steep:
+                    if exponent[j] > steep:
                         k = runs.neighbours[who[j]]
                         out[j] = steep_error(h[k], h_q, float(r[j]), t[j] / LOG2_E, chances[q], multiplicity)
             for j in range(width):

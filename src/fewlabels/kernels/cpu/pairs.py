@@ -15,6 +15,7 @@ from fewlabels.arrays import Numbers
 
 LOG2_E = 1.4426950408889634
 STEEP_32, STEEP_64 = 80.0, 300.0  # 2 / v up to which the shared exponentials fit into float32, float64
+OPPOSED = 0.25  # 2 |r| / v of a pair with r < 0, which only a smooth field has, up to which no sum of chances cancels
 SCALE = 2.0**-56  # all sigmoids of a node are taken 2^56 times too large: float32 then holds twice the exponents
 
 # Sums may be reordered and products fused so that loops vectorise; infinities and NaN keep their meaning.
@@ -63,6 +64,16 @@ def chance_right(own: Any, other: Any, first: Any, second: Any, total: Any) -> A
     return max(own, largest_of_others(other, first, second)) / (total - other + own)
 
 
+@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
+def largest_exponent(t: Any, r: Any, size_k: Any, size_q: Any) -> Any:
+    """The largest exponent that a pair meets in a smooth field, given 2 / v as exponent and the largest |h| of k and q;
+    infinite where a negative r would make sums of chances cancel: such pairs are done in logarithms, too.
+    """
+    if t * r < -OPPOSED:
+        return t * np.inf
+    return t * (size_k + abs(r) * (1 + size_q))
+
+
 @njit(cache=True)
 def log_sigmoid(f: float) -> float:
     return -np.log1p(np.exp(-f)) if f > 0 else f - np.log1p(np.exp(f))
@@ -81,12 +92,13 @@ def steep_error(h: Numbers, at_q: Numbers, r: float, t: float, chance: Numbers, 
         first, second = two_largest(first, second, if_other[c])
         if multiplicity[c] > 1:
             second = max(second, if_other[c])
-    total = 0.0
-    for c in range(D):
-        total += multiplicity[c] * np.exp(if_other[c] - first)
     wrong = 0.0
     for c in range(D):
         best = max(if_own[c], largest_of_others(if_other[c], first, second))
-        mass = (total - np.exp(if_other[c] - first)) * np.exp(first - best) + np.exp(if_own[c] - best)
+        mass = np.exp(if_own[c] - best)
+        for d in range(D):
+            others = multiplicity[d] - (1 if d == c else 0)
+            if others > 0:
+                mass += others * np.exp(if_other[d] - best)
         wrong += chance[c] * (1 - 1 / mass)
     return wrong

@@ -24,6 +24,7 @@ class Surroundings(NamedTuple):
     diagonal: Floats  # (u,) G_kk
     island: Ints  # (u,)
     piece: Ints | None  # (u,)
+    signed: bool  # a smooth field: some G may be below zero, and h leave [-1, 1]
 
 
 def two_step_errors(G: Floats, first: int, around: Surroundings, asked: Ints, single: bool) -> tuple[Floats, Floats]:

@@ -19,6 +19,7 @@ from fewlabels.kernels.cpu.pairs import (
     STEEP_32,
     STEEP_64,
     chance_right,
+    largest_exponent,
     largest_of_others,
     sigmoids,
     steep_error,
@@ -67,27 +68,28 @@ def response(near: float, qq: float, kk: float, floor: float, q_island: int, k_i
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
 def two_step_block(
-    width: int, t: Numbers, r: Numbers, x: Numbers, chance: Numbers, multiplicity: Numbers, work: Numbers, out: Numbers
-) -> bool:
+    width: int, t: Numbers, r: Numbers, x: Numbers, chance: Numbers, multiplicity: Numbers, work: Numbers, out: Numbers,
+    exponent: Numbers,
+) -> bool:  # fmt: skip
     """The errors of `width` pairs from t (2 / v as exponent of 2), r, x = t (r h_q - h_k) and q's chances, (D, width).
 
-    True if some t is so large that its exponentials overflow: those pairs are left to be done in logarithms.
+    True if some exponent, the largest that a pair meets, overflows: those pairs are left to be done in logarithms.
     """
     D = len(multiplicity)
     zero, one, scale = t.dtype.type(0), t.dtype.type(1), t.dtype.type(SCALE)
     limit = t.dtype.type((STEEP_32 if t.itemsize == 4 else STEEP_64) * LOG2_E)
     steepest = zero
     for k in range(width):
-        steepest = max(steepest, t[k])
+        steepest = max(steepest, exponent[k])
     if steepest > limit:
         for k in range(width):
-            if t[k] > limit:
+            if exponent[k] > limit:
                 for c in range(D):
                     x[c, k] = zero
     up, down, total, first, second = work[0], work[1], work[2], work[3], work[4]
     if_other, if_own = work[5 : 5 + D], work[5 + D :]
     for k in range(width):
-        power = min(t[k], limit) * r[k]
+        power = t[k] * r[k] if exponent[k] <= limit else zero
         up[k] = scale * exp2(power)
         down[k] = scale * exp2(-power)
         total[k] = first[k] = second[k] = zero
@@ -129,7 +131,7 @@ def harmonic_block(
     for c in range(D):
         for k in range(width):
             rival = largest_of_others(x[c, k], first[k], second[k])
-            out[k] -= half * chance[c, k] * max(x[c, k] + r[k] + r[k], rival)
+            out[k] -= half * chance[c, k] * min(max(x[c, k] + r[k] + r[k], rival), one)
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -147,13 +149,14 @@ def _gains_share(
     state: NodeState, X: Floats, slots: Ints, rows: Ints, sample: Ints, weight: Floats, spread: Floats,
     gain: Floats, variance: Floats,
 ) -> None:  # fmt: skip
-    h, chances, multiplicity, diagonal, least, island, error_now, harmonic = state
+    h, chances, multiplicity, diagonal, least, island, error_now, harmonic, size = state
     D, number = len(multiplicity), h.dtype
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
     kk, floor, now, k_island = diagonal[sample], least[sample], error_now[sample], island[sample]
     h_k = np.ascontiguousarray(h[sample].T)  # (D, s)
     reached = k_island.max() < 0
-    t, r, out = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    t, r = np.empty(BLOCK, number), np.empty(BLOCK, number)
+    out, exponent = np.empty(BLOCK, number), np.empty(BLOCK, number)
     x, chance = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)
     work = np.empty((2 * D + 5, BLOCK), number)
     for i in range(len(rows)):
@@ -182,12 +185,17 @@ def _gains_share(
                         x[c, j] = h_k[c, left + j] - r[j] * (h_q[c] + 1)
                 harmonic_block(width, r, x, chance, multiplicity, work, out)
             else:
+                for j in range(width):
+                    exponent[j] = t[j]
+                if len(size) > 0:
+                    for j in range(width):
+                        exponent[j] = largest_exponent(t[j], r[j], size[sample[left + j]], size[q])
                 for c in range(D):
                     for j in range(width):
                         x[c, j] = t[j] * (r[j] * h_q[c] - h_k[c, left + j])
-                if two_step_block(width, t, r, x, chance, multiplicity, work, out):
+                if two_step_block(width, t, r, x, chance, multiplicity, work, out, exponent):
                     for j in range(width):
-                        if t[j] > steep:
+                        if exponent[j] > steep:
                             out[j] = steep_error(
                                 h_k[:, left + j], h_q, float(r[j]), t[j] / LOG2_E, chances[q], multiplicity
                             )
@@ -214,7 +222,7 @@ def _whole_costs(state: NodeState, X: Floats, slots: Ints, questions: Ints, thre
 def _costs_share(
     state: NodeState, X: Floats, slots: Ints, questions: Ints, start: int, stop: int, total: Floats
 ) -> None:
-    h, chances, multiplicity, diagonal, least, island, error_now, harmonic = state
+    h, chances, multiplicity, diagonal, least, island, error_now, harmonic, size = state
     D, number = len(multiplicity), h.dtype
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
     qq, q_island = diagonal[questions], island[questions]
@@ -222,7 +230,8 @@ def _costs_share(
     reached = q_island.max() < 0
     h_q = np.ascontiguousarray(h[questions].T)  # (D, m)
     chance_q = np.ascontiguousarray(chances[questions].T)
-    t, r, out = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
+    t, r = np.empty(BLOCK, number), np.empty(BLOCK, number)
+    out, exponent = np.empty(BLOCK, number), np.empty(BLOCK, number)
     x, work = np.empty((D, BLOCK), number), np.empty((2 * D + 5, BLOCK), number)
     for left in range(0, len(questions), BLOCK):
         width = min(BLOCK, len(questions) - left)
@@ -247,12 +256,17 @@ def _costs_share(
                         x[c, j] = h_k[c] - r[j] * (h_q[c, left + j] + 1)
                 harmonic_block(width, r, x, chance, multiplicity, work, out)
             else:
+                for j in range(width):
+                    exponent[j] = t[j]
+                if len(size) > 0:
+                    for j in range(width):
+                        exponent[j] = largest_exponent(t[j], r[j], size[k], size[questions[left + j]])
                 for c in range(D):
                     for j in range(width):
                         x[c, j] = t[j] * (r[j] * h_q[c, left + j] - h_k[c])
-                if two_step_block(width, t, r, x, chance, multiplicity, work, out):
+                if two_step_block(width, t, r, x, chance, multiplicity, work, out, exponent):
                     for j in range(width):
-                        if t[j] > steep:
+                        if exponent[j] > steep:
                             out[j] = steep_error(
                                 h_k, h_q[:, left + j], float(r[j]), t[j] / LOG2_E, chance_q[:, left + j], multiplicity
                             )

@@ -34,7 +34,7 @@ def two_step(
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def harmonic(h: Floats, multiplicity: Floats, label: Ints, chance: Floats, error_now: Floats) -> None:
+def harmonic(h: Floats, multiplicity: Floats, label: Ints, island: Ints, chance: Floats, error_now: Floats) -> None:
     """The same for label propagation read as a probability."""
     n, D = h.shape
     for k in prange(n):
@@ -47,6 +47,6 @@ def harmonic(h: Floats, multiplicity: Floats, label: Ints, chance: Floats, error
             chance[k, c] = p
             total += multiplicity[c] * p
             top = max(top, p)
-        error_now[k] = 1 - top / total
+        error_now[k] = 1 - (top if island[k] < 0 else top / total)
         for c in range(D):
             chance[k, c] *= multiplicity[c] / total

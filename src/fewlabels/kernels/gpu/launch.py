@@ -44,39 +44,44 @@ def buffer(n: int, dtype: torch.dtype, device: torch.device | str, trials: int |
     return torch.empty(shape, dtype=dtype, device=device)
 
 
-def two_step_cost(G: Tensor, h: Tensor, island: Ints, n: int) -> Floats:
-    return _cost(two_step_batch, G, h, island, n)
+def two_step_cost(G: Tensor, h: Tensor, island: Ints, n: int, *, signed: bool = False) -> Floats:
+    return _cost(two_step_batch, G, h, island, n, signed)
 
 
-def harmonic_cost(G: Tensor, h: Tensor, island: Ints, n: int) -> Floats:
-    return _cost(harmonic_batch, G, h, island, n)
+def harmonic_cost(G: Tensor, h: Tensor, island: Ints, n: int, *, signed: bool = False) -> Floats:
+    return _cost(harmonic_batch, G, h, island, n, signed)
 
 
-def _cost(batch: Any, G: Tensor, h: Tensor, island: Ints, n: int) -> Floats:
+def _cost(batch: Any, G: Tensor, h: Tensor, island: Ints, n: int, signed: bool) -> Floats:
     if len(h) == 0:
         return np.zeros(0)
     G = _in_rows(G)
     where = torch.as_tensor(island, device=G.device)[None] if (island >= 0).any() else None
-    cost: Floats = (batch(G[None], h[None], where) / n)[0].cpu().numpy()
+    cost: Floats = (batch(G[None], h[None], where, signed=signed) / n)[0].cpu().numpy()
     return cost
 
 
-def two_step_batch(G: Tensor, h: Tensor, island: Tensor | None = None, alive: Tensor | None = None) -> Tensor:
-    """(T, u) n R+q by two-step marginals; nodes that are not alive do not count."""
+def two_step_batch(
+    G: Tensor, h: Tensor, island: Tensor | None = None, alive: Tensor | None = None, signed: bool = False
+) -> Tensor:
+    """(T, u) n R+q by two-step marginals; nodes that are not alive do not count. signed: some G may be below zero."""
     variance = _variance(G, island)
     f = 2 * h / variance[:, :, None]  # (T, u, C)
     chance = torch.softmax(torch.nn.functional.logsigmoid(f), dim=2)
     C, kind = h.shape[2], G.dtype
     settings = {"BIAS": BIAS[kind], "LIMIT": LIMIT[kind], "EPS": torch.finfo(kind).eps}
-    settings |= {"GROUP": 4 if C <= MANY else 2, "FAST": G.is_cuda and kind == torch.float32}
+    settings |= {"GROUP": 4 if C <= MANY else 2, "FAST": G.is_cuda and kind == torch.float32, "SIGNED": signed}
     return _look_ahead(kernels.two_step, "two_step", G, h, chance, variance, island, alive, settings)
 
 
-def harmonic_batch(G: Tensor, h: Tensor, island: Tensor | None = None, alive: Tensor | None = None) -> Tensor:
+def harmonic_batch(
+    G: Tensor, h: Tensor, island: Tensor | None = None, alive: Tensor | None = None, signed: bool = False
+) -> Tensor:
     """(T, u) n R+q by harmonic marginals."""
     chance = ((h + 1) / 2).clamp(0, 1)  # (T, u, C)
     chance = chance / chance.sum(dim=2, keepdim=True)
-    return _look_ahead(kernels.harmonic, "harmonic", G, h, chance, _variance(G, island), island, alive, {})
+    settings = {"SIGNED": signed}
+    return _look_ahead(kernels.harmonic, "harmonic", G, h, chance, _variance(G, island), island, alive, settings)
 
 
 def _look_ahead(

@@ -8,7 +8,8 @@ The two-step look-ahead is bound by the card's special functions (ex2, rcp), so 
 pair (q, k), one per class, one per two classes and one per four (docs/gpu.md). Three facts save the rest:
 - exp(-f) of both outcomes of a class differ by a factor that all classes share;
 - G >= 0, so an answer c never lowers the sigmoid of c, and the largest after it is the larger of that one and the
-  largest of all classes as if none were the answer: no second largest is kept;
+  largest of all classes as if none were the answer: no second largest is kept, except in a smooth field (SIGNED),
+  where some G are below zero and h may leave [-1, 1];
 - one reciprocal serves a product of several denominators. Each is held within 2^-BIAS and 2^BIAS, which shifts all
   sigmoids of a pair by the same factor and cancels when they are normalised. Tiles where 2 / v is beyond that take the
   slower way, `_steep`.
@@ -18,6 +19,8 @@ from __future__ import annotations
 
 import triton
 import triton.language as tl
+
+OPPOSED = tl.constexpr(0.25)  # as in `kernels.cpu.pairs`
 
 
 @triton.jit
@@ -30,8 +33,19 @@ def _reciprocal(x, FAST: tl.constexpr):
 
 
 @triton.jit
-def _gentle(r, t, hq, hk, chance, C: tl.constexpr, GROUP: tl.constexpr, BIAS: tl.constexpr, FAST: tl.constexpr):
-    """Chance to be wrong at k once q is answered, where t = 2 log2(e) / v is at most 2 BIAS."""
+def _rival(value, first, second, SIGNED: tl.constexpr):
+    """The largest of the other classes; where G >= 0, the largest of all serves as well."""
+    if SIGNED:
+        return tl.where(value == first, second, first)
+    return first
+
+
+@triton.jit
+def _gentle(
+    r, t, hq, hk, chance,
+    C: tl.constexpr, GROUP: tl.constexpr, BIAS: tl.constexpr, FAST: tl.constexpr, SIGNED: tl.constexpr,
+):  # fmt: skip
+    """Chance to be wrong at k once q is answered, where no exponent, t = 2 log2(e) / v times |h|, is beyond 2 BIAS."""
     low = tl.exp2(tl.full([1, 1], -BIAS, r.dtype))
     tr = t * r
     fall = tl.exp2(-2.0 * tr)  # from exp(-f) if another class is the answer to exp(-f) if this one is
@@ -59,26 +73,31 @@ def _gentle(r, t, hq, hk, chance, C: tl.constexpr, GROUP: tl.constexpr, BIAS: tl
             own = own + (a * mine,)
     total = other[0]
     first = other[0]
+    second = tl.zeros_like(r)
     for c in tl.static_range(1, C):
         total += other[c]
+        second = tl.maximum(second, tl.minimum(first, other[c]))
         first = tl.maximum(first, other[c])
     wrong = tl.zeros_like(r)
     for c in tl.static_range(0, C, GROUP):
         rest = total - other[c]
         bottom = rest + own[c]
-        top = chance[c] * tl.minimum(rest, bottom - first)
+        top = chance[c] * tl.minimum(rest, bottom - _rival(other[c], first, second, SIGNED))
         for d in tl.static_range(1, GROUP):
             if c + d < C:
                 rest = total - other[c + d]
                 mass = rest + own[c + d]
-                top = top * mass + chance[c + d] * tl.minimum(rest, mass - first) * bottom
+                rival = _rival(other[c + d], first, second, SIGNED)
+                top = top * mass + chance[c + d] * tl.minimum(rest, mass - rival) * bottom
                 bottom = bottom * mass
         wrong += top * _reciprocal(bottom, FAST)
     return wrong
 
 
 @triton.jit
-def _steep(r, t, hq, hk, chance, C: tl.constexpr, LIMIT: tl.constexpr, FAST: tl.constexpr):
+def _steep(
+    r, t, hq, hk, chance, C: tl.constexpr, LIMIT: tl.constexpr, FAST: tl.constexpr, SIGNED: tl.constexpr
+):  # fmt: skip
     """The same for any t: exponents are taken relative to the likeliest class and held within LIMIT."""
     high = hk[0] - r * hq[0]
     for c in tl.static_range(1, C):
@@ -87,19 +106,29 @@ def _steep(r, t, hq, hk, chance, C: tl.constexpr, LIMIT: tl.constexpr, FAST: tl.
     one = tl.exp2(tl.maximum(lift, -LIMIT))
     total = tl.zeros_like(r)
     first = tl.zeros_like(r)
+    second = tl.zeros_like(r)
+    others = ()
     for c in tl.static_range(C):
         z = lift - t * ((hk[c] - r * hq[c]) - r)
         other = _reciprocal(one + tl.exp2(tl.minimum(z, LIMIT)), FAST)
         total += other
+        second = tl.maximum(second, tl.minimum(first, other))
         first = tl.maximum(first, other)
+        others = others + (other,)
     wrong = tl.zeros_like(r)
     for c in tl.static_range(C):
         a = hk[c] - r * hq[c]
-        other = _reciprocal(one + tl.exp2(tl.minimum(lift - t * (a - r), LIMIT)), FAST)
+        other = others[c]
         own = _reciprocal(one + tl.exp2(tl.minimum(tl.maximum(lift - t * (a + r), -LIMIT), LIMIT)), FAST)
         rest = total - other
+        if SIGNED:  # own may be far below other: the difference would cancel
+            rest = tl.zeros_like(r)
+            for d in tl.static_range(C):
+                if d != c:
+                    rest += others[d]
         mass = rest + own
-        wrong += chance[c] * tl.minimum(rest, mass - first) * _reciprocal(mass, FAST)
+        rival = _rival(other, first, second, SIGNED)
+        wrong += chance[c] * tl.minimum(rest, mass - rival) * _reciprocal(mass, FAST)
     return wrong
 
 
@@ -124,6 +153,7 @@ def two_step(
     EPS: tl.constexpr,
     ISLANDS: tl.constexpr,
     FAST: tl.constexpr,
+    SIGNED: tl.constexpr,
 ):
     """(T, u) errors to expect at the nodes other than q, over the classes q may turn out to be."""
     trial = tl.program_id(1).to(tl.int64)
@@ -164,10 +194,18 @@ def two_step(
             r = tl.where(here < 0, r, tl.where(same, 1.0, 0.0)).to(g.dtype)
         counts = (before > 0) & (k != q[:, None])
         t = tl.where(counts, 2.8853900817779268 * _reciprocal(v, FAST), 0.0).to(g.dtype)  # 2 log2(e) / v
-        if tl.max(tl.max(t, 1), 0) > 2 * BIAS:
-            wrong = _steep(r, t, hq, hk, weight, C, LIMIT, FAST)
+        exponent = t
+        if SIGNED:
+            mine = tl.abs(hq[0])
+            size = tl.abs(hk[0])
+            for c in tl.static_range(1, C):
+                mine = tl.maximum(mine, tl.abs(hq[c]))
+                size = tl.maximum(size, tl.abs(hk[c]))
+            exponent = tl.where(t * r < -OPPOSED, 4.0 * BIAS, t * (size + tl.abs(r) * (1.0 + mine)))
+        if tl.max(tl.max(exponent, 1), 0) > 2 * BIAS:
+            wrong = _steep(r, t, hq, hk, weight, C, LIMIT, FAST, SIGNED)
         else:
-            wrong = _gentle(r, t, hq, hk, weight, C, GROUP, BIAS, FAST)
+            wrong = _gentle(r, t, hq, hk, weight, C, GROUP, BIAS, FAST, SIGNED)
         total += tl.where(counts, wrong, 0.0)
     tl.store(out + trial * u + q, tl.sum(total.to(tl.float64), 1), mask=q < u)
 
@@ -188,6 +226,7 @@ def harmonic(
     BQ: tl.constexpr,
     BK: tl.constexpr,
     ISLANDS: tl.constexpr,
+    SIGNED: tl.constexpr,
 ):
     """(T, u) the same by harmonic marginals: (h + 1) / 2 sums to one over the classes wherever a label reaches."""
     trial = tl.program_id(1).to(tl.int64)
@@ -221,15 +260,17 @@ def harmonic(
         for c in tl.static_range(C):
             base = base + (tl.load(hT + c * ld + k) - r * hq[c],)
         first = base[0]
+        second = tl.full([BQ, BK], float("-inf"), r.dtype)
         for c in tl.static_range(1, C):
+            second = tl.maximum(second, tl.minimum(first, base[c]))
             first = tl.maximum(first, base[c])
-        first -= r
         best = tl.zeros_like(r)
         for c in tl.static_range(C):
-            best += weight[c] * tl.maximum(base[c] + r, first)
+            largest = tl.maximum(base[c] + r, _rival(base[c], first, second, SIGNED) - r)
+            best += weight[c] * (tl.minimum(largest, 1.0) if SIGNED else largest)
         wrong = 0.5 - 0.5 * best
         if ISLANDS:
-            wrong = tl.where((there < 0) | (r > 0), wrong, 1.0 - 1.0 / C)
+            wrong = tl.where((there < 0) | (r != 0), wrong, 1.0 - 1.0 / C)
         total += tl.where((before > 0) & (k != q[:, None]), wrong, 0.0).to(share.dtype)
     tl.store(out + trial * u + q, tl.sum(total.to(tl.float64), 1), mask=q < u)
 

@@ -16,7 +16,7 @@ from fewlabels.field.costs import Costs, Screening
 from fewlabels.field.sparse.budget import CLIMB
 from fewlabels.field.sparse.query import racing
 from fewlabels.kernels.cpu import sparse_marginals
-from fewlabels.kernels.cpu.layout import distinct_columns
+from fewlabels.kernels.cpu.layout import distinct_columns, size_of
 from fewlabels.kernels.cpu.sparse_lookahead import whole_costs
 from fewlabels.kernels.sparse_reference import NodeState
 
@@ -38,10 +38,11 @@ def node_state(field: SparseField, harmonic: bool) -> NodeState:
     h, G, island = np.ascontiguousarray(field.all_h[:, kept]), field.grounding, field.all_islands
     chance, error_now = np.empty_like(h), np.empty(field.n_nodes)
     if harmonic:
-        sparse_marginals.harmonic(h, multiplicity, field.label, chance, error_now)
+        sparse_marginals.harmonic(h, multiplicity, field.label, island, chance, error_now)
     else:
         sparse_marginals.two_step(h, multiplicity, G.diagonal, field.label, island, chance, error_now)
-    return NodeState(h, chance, multiplicity, G.diagonal, G.least, island, error_now, harmonic)
+    size = size_of(h) if field.smoothness else np.empty(0)
+    return NodeState(h, chance, multiplicity, G.diagonal, G.least, island, error_now, harmonic, size)
 
 
 def _single(state: NodeState) -> NodeState:
@@ -72,7 +73,7 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
     gain, deviation = racing.race(single, G.cache.X, slots, sample, asked, G.edges)
     allowed = np.zeros(n, dtype=bool)
     allowed[asked] = True
-    risk_around = field.weights @ state.error_now + field.degree * state.error_now
+    risk_around = field.precision.links @ state.error_now + field.precision.degree * state.error_now
     pool = racing.finalists(gain, risk_around, allowed, budget.pool, n - len(u), field.uniform)
     cheap = single if n >= SINGLE_FROM else state
     if budget.once:
@@ -106,7 +107,7 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
 
 def _beside(field: SparseField, best: Ints, pool: Ints, allowed: Flags, gain: Floats) -> Ints:
     """Neighbours of the best questions that are not in the pool, those with the largest estimated gain."""
-    rows = field.weights[best]
+    rows = field.precision.links[best]
     beside = np.setdiff1d(rows.indices[allowed[rows.indices]], pool)
     return beside[np.argsort(-gain[beside], kind="stable")[: int(CLIMB * field.budget.pool)]]
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import SettingError, nearest
+from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import jacobi
 from fewlabels.field.sparse.solve.factor import Cholespy, Factor, SuperLU, has_cholespy
 from fewlabels.field.sparse.solve.iterative import JacobiSolver, MultigridSolver
 from fewlabels.field.sparse.solve.pcg import HEAVY, Aggregates, System, matrix_of, solve, unit_columns
+from fewlabels.field.sparse.solve.smooth import SmoothJacobi, WrittenOut, many_pairs, pairs_of
 from fewlabels.machine import memory
 
 SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
@@ -27,7 +29,8 @@ FEW_STEPS = 50  # with the diagonal: a step with a hierarchy is at least ten tim
 class Solver(Protocol):
     """inv(A) of the current labels, applied to blocks."""
 
-    exact: bool
+    @property
+    def exact(self) -> bool: ...
 
     @property
     def name(self) -> str: ...
@@ -53,12 +56,36 @@ class Solver(Protocol):
     def copy(self) -> Solver: ...
 
 
-def make_solver(system: System, kind: str = "auto") -> Solver:
-    """The solver of this name, or the one that fits."""
+def make_solver(system: System, kind: str = "auto", precision: Precision | None = None) -> Solver:
+    """The solver of this name, or the one that fits; for a smooth field, with its precision."""
     if kind not in SOLVERS:
         raise SettingError(f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}")
     if kind == "cholespy" and not has_cholespy():
         raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or use 'superlu'.")
+    if precision is not None and precision.share:
+        return _smooth(system, kind, precision)
+    return _laplacian(system, kind)
+
+
+def _smooth(system: System, kind: str, precision: Precision) -> Solver:
+    """Q written out and solved like any Laplacian, or L applied twice, whichever is less work."""
+    twice = SmoothJacobi(precision)
+    if kind == "jacobi" or (kind == "auto" and many_pairs(precision)):
+        return twice
+    written = pairs_of(precision, system)
+    found = _laplacian(written, kind)
+    if isinstance(found, JacobiSolver):
+        return twice
+    if kind == "auto" and not found.exact:
+        B = _four_columns(system)
+        _, steps = twice.solved(system, B, LOOSE, None)
+        ratio = len(written.indices) / max(1, len(system.indices))
+        if 2 * steps <= ratio * _cycle_work(written, B, found):
+            return twice
+    return WrittenOut(precision, found)
+
+
+def _laplacian(system: System, kind: str) -> Solver:
     if kind not in ("auto", "superlu", "cholespy"):
         return _iterative(system, kind)
     n, fill = len(system.diagonal), expected_fill(system)
@@ -133,8 +160,7 @@ def _quickest(system: System) -> Solver:
 
     Work is counted, not timed, so that the choice does not depend on what else the machine does.
     """
-    free = np.flatnonzero(~system.held)
-    B = unit_columns(len(system.held), free[np.linspace(0, len(free) - 1, 4).astype(int)])
+    B = _four_columns(system)
     _, steps = jacobi.solve(jacobi.scaled(system, np.float64), B, LOOSE)
     best: tuple[float, Solver] = (float(steps), JacobiSolver(system))
     if steps <= FEW_STEPS:
@@ -146,8 +172,19 @@ def _quickest(system: System) -> Solver:
         solver = MultigridSolver(system, smoothed)
         if solver.inverse.complexity > HEAVY:
             continue
-        passes = 2 * (3 + 2 * solver.inverse.complexity)  # float64, and the way down and up
-        work = solve(system, B, solver.inverse, LOOSE)[1] * passes
+        work = _cycle_work(system, B, solver)
         if work < best[0]:
             best = (work, solver)
     return best[1]
+
+
+def _four_columns(system: System) -> Floats:
+    """(n, 4) of the identity, for a trial."""
+    free = np.flatnonzero(~system.held)
+    return unit_columns(len(system.held), free[np.linspace(0, len(free) - 1, 4).astype(int)])
+
+
+def _cycle_work(system: System, B: Floats, solver: Any) -> float:
+    """Steps of a multigrid solver times its passes over the graph."""
+    passes = 2 * (3 + 2 * solver.inverse.complexity)  # float64, and the way down and up
+    return float(solve(system, B, solver.inverse, LOOSE)[1] * passes)

@@ -8,9 +8,11 @@ import numpy as np
 from numba import njit, prange
 
 from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.choose import Solver
 from fewlabels.field.sparse.solve.factor import Factor, SuperLU
 from fewlabels.field.sparse.solve.pcg import System, unsure_ties
+from fewlabels.field.sparse.solve.smooth import WrittenOut
 from fewlabels.kernels.cpu import blocks
 
 COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
@@ -29,14 +31,17 @@ class Variances(NamedTuple):
     exact: bool
 
 
-def variances(system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator) -> Variances:
+def variances(
+    system: System, solver: Solver, precision: Precision, component: Ints, alone: bool, rng: np.random.Generator
+) -> Variances:
     """diag(inv(A)) and the resistances along the edges; `alone`: each component is held at one node only."""
     n = len(system.held)
-    if isinstance(solver, Factor) and isinstance(solver.base, SuperLU) and _work(solver.base) <= OPEN_WORK:
-        return Variances(*takahashi(solver.base, system), True)
+    factor = solver.solver if isinstance(solver, WrittenOut) else solver
+    if isinstance(factor, Factor) and isinstance(factor.base, SuperLU) and _work(factor.base) <= OPEN_WORK:
+        return Variances(*takahashi(factor.base, system), True)
     if n <= COLUMNS_UP_TO:
         return Variances(*by_columns(system, solver), True)
-    return Variances(*sketched(system, solver, component, alone, rng), False)
+    return Variances(*sketched(system, solver, precision, component, alone, rng), False)
 
 
 def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
@@ -56,12 +61,13 @@ def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
 
 
 def sketched(
-    system: System, solver: Solver, component: Ints, alone: bool, rng: np.random.Generator
+    system: System, solver: Solver, precision: Precision, component: Ints, alone: bool, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Diagonal and ties from random potentials.
 
     With random signs x on the edges, z = G B' sqrt(W) x has the covariance G, and G_kk = 1 / d_k + var(sum_j w_kj z_j
-    / d_k): only walks that leave k and come back are left to chance. Where one node alone is held, the potentials are
+    / d_k): only walks that leave k and come back are left to chance. A smooth field adds sqrt(share) L y with random
+    signs y at the nodes, whose covariance is share L^2. Where one node alone is held, the potentials are
     taken about their mean over the component, which takes the common part, known exactly, out of the noise. A tie is
     the mean square of the difference of its ends.
     """
@@ -69,7 +75,7 @@ def sketched(
     n = len(held)
     total, ties = np.zeros(n), np.zeros(len(indices))
     root = np.sqrt(weights)
-    unsure = unsure_ties(system)
+    unsure = unsure_ties(system, precision.diagonal)
     tied = np.flatnonzero(unsure)
     hung = np.sqrt(unsure[tied])  # an unsure answer is an edge like the others, to a node that is held
     size = np.bincount(component)
@@ -78,11 +84,17 @@ def sketched(
         m = min(WIDTH, PROBES - left)
         B = _edge_noise(indptr, indices, root, m, int(rng.integers(2**62)))
         B[tied] += hung[:, None] * (1 - 2.0 * rng.integers(2, size=(len(tied), m)))
+        if precision.share:
+            signs = (1 - 2 * rng.integers(2, size=(n, m))).astype(np.float64)
+            B -= np.sqrt(precision.share) * blocks.residual(
+                indptr, indices, weights, precision.degree, np.zeros_like(held), np.zeros_like(signs), signs
+            )
         Z = solver.solve(system, B, TOLERANCE)
         _add_differences(indptr, indices, Z, ties)
         if alone:
             Z -= (np.stack([np.bincount(component, Z[:, j]) for j in range(m)], axis=1) / size[:, None])[component]
-        total += (blocks.scaled(blocks.product(indptr, indices, weights, Z), average) ** 2).sum(axis=1)
+        near = precision.towards(Z.astype(float)) if precision.share else blocks.product(indptr, indices, weights, Z)
+        total += (blocks.scaled(near, average) ** 2).sum(axis=1)
     ties /= PROBES
     if not alone:
         return np.where(held, 0.0, average + total / PROBES), ties

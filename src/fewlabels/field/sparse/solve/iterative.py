@@ -30,7 +30,7 @@ class JacobiSolver:
 
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
         X = np.empty(B.shape, np.float32 if tolerance >= SINGLE else np.float64)
-        for part in _parts(*B.shape):
+        for part in parts(*B.shape):
             start = None if guess is None else np.ascontiguousarray(guess[:, part])
             X[:, part] = self._solved(system, np.ascontiguousarray(B[:, part]), tolerance, start)
         return X
@@ -38,7 +38,7 @@ class JacobiSolver:
     def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
         n = len(system.held)
         X = np.empty((n, len(nodes)), np.float32 if tolerance >= SINGLE else np.float64)
-        for part in _parts(*X.shape):
+        for part in parts(*X.shape):
             if tolerance >= SINGLE:
                 X[:, part] = jacobi.columns(self._of(system, np.float32), nodes[part], tolerance, self._work)
             else:
@@ -122,7 +122,7 @@ class MultigridSolver:
         return twin
 
 
-def _parts(n: int, m: int) -> list[slice]:
+def parts(n: int, m: int) -> list[slice]:
     """The columns that are solved for together."""
     width = WIDE if n >= WIDE_FROM else WIDTH
     return [slice(left, left + width) for left in range(0, m, width)]

@@ -26,9 +26,42 @@ class System(NamedTuple):
     diagonal: Floats  # (n,)
     held: Flags  # (n,)
 
+    def apply(self, X: Floats, Y: Floats) -> Floats:
+        """Y = A X, zero in the rows held; returns (m,) the products X'Y of the columns."""
+        return blocks.apply(*self, X, Y)
+
+    def residual(self, B: Floats, X: Floats) -> Floats:
+        """(n, m) B - A X, zero in the rows held."""
+        R: Floats = blocks.residual(*self, B, X)
+        return R
+
+    def pull(self) -> float:
+        """1'A1 over the free nodes: their pull towards those held and unsure answers."""
+        free = np.repeat(~self.held, np.diff(self.indptr))
+        return float(self.weights[free & self.held[self.indices]].sum()) + float(unsure_ties(self).sum())
+
+
+class Operator(Protocol):
+    """A matrix of which some rows and columns are held."""
+
+    @property
+    def diagonal(self) -> Floats: ...
+
+    @property
+    def held(self) -> Flags: ...
+
+    def apply(self, X: Floats, Y: Floats) -> Floats:
+        """As `System.apply`."""
+
+    def residual(self, B: Floats, X: Floats) -> Floats:
+        """As `System.residual`."""
+
+    def pull(self) -> float:
+        """As `System.pull`."""
+
 
 class Preconditioner(Protocol):
-    def __call__(self, R: Floats, system: System) -> Floats:
+    def __call__(self, R: Floats, system: Any) -> Floats:
         """(n, m) roughly inv(A) R; symmetric, positive, zero in the rows held."""
 
 
@@ -43,7 +76,7 @@ class Diagonal:
     def __init__(self) -> None:
         self._pull: tuple[tuple[int, float], float] | None = None  # of the nodes held, by their hash, and the diagonal
 
-    def __call__(self, R: Floats, system: System) -> Floats:
+    def __call__(self, R: Floats, system: Operator) -> Floats:
         Z: Floats = blocks.scaled(R, (1 / system.diagonal).astype(R.dtype))
         pull = self.pull(system)
         if pull > 0:
@@ -51,19 +84,21 @@ class Diagonal:
             Z[system.held] = 0
         return Z
 
-    def pull(self, system: System) -> float:
-        state = hash(system.held.tobytes()), float(system.diagonal.sum())
+    def pull(self, system: Operator) -> float:
+        state = hash(system.held.tobytes()), float(system.diagonal.sum(dtype=float))
         if self._pull is None or self._pull[0] != state:
-            free = np.repeat(~system.held, np.diff(system.indptr))
-            towards = float(system.weights[free & system.held[system.indices]].sum())
-            self._pull = state, towards + float(unsure_ties(system).sum())
+            self._pull = state, system.pull()
         return self._pull[1]
 
 
-def unsure_ties(system: System) -> Floats:
-    """(n,) weight of the unsure answers of every free node: what its diagonal has beyond its edges."""
-    n = len(system.held)
-    beyond = system.diagonal - blocks.product(system.indptr, system.indices, system.weights, np.ones((n, 1)))[:, 0]
+def unsure_ties(system: System, degree: Floats | None = None) -> Floats:
+    """(n,) weight of the unsure answers of every free node: what its diagonal has beyond its degree, the sum of its
+    edges unless given.
+    """
+    if degree is None:
+        ones = np.ones((len(system.held), 1))
+        degree = blocks.product(system.indptr, system.indices, system.weights, ones)[:, 0]
+    beyond = system.diagonal - degree
     return np.where(~system.held & (beyond > ROUNDING * system.diagonal), beyond, 0.0)
 
 
@@ -153,7 +188,7 @@ def matrix_of(system: System) -> sparse.csr_matrix:
 
 
 def solve(
-    system: System, B: Floats, inverse: Preconditioner, tolerance: float, X: Floats | None = None
+    system: Operator, B: Floats, inverse: Preconditioner, tolerance: float, X: Floats | None = None
 ) -> tuple[Floats, int]:
     """(n, m) inv(A) B, zero in the rows held, and the number of steps.
 
@@ -162,7 +197,7 @@ def solve(
     """
     B = np.where(system.held[:, None], 0.0, B)
     X = np.zeros_like(B) if X is None else np.where(system.held[:, None], 0.0, X)
-    R = blocks.residual(*system, B, X)
+    R = system.residual(B, X)
     Z = inverse(R, system)
     P, Q = Z.copy(), np.empty_like(B)
     rz = blocks.dots(R, Z)
@@ -172,7 +207,7 @@ def solve(
         going = (rz > tolerance**2 * np.abs(size)) & (rz > 0)
         if not going.any():
             break
-        curvature = blocks.apply(*system, P, Q)
+        curvature = system.apply(P, Q)
         alpha = np.divide(rz, curvature, out=np.zeros_like(rz), where=going & (curvature > 0))
         blocks.step(X, R, P, Q, alpha.astype(B.dtype))
         Z = inverse(R, system)

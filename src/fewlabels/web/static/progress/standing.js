@@ -11,7 +11,8 @@ let wasReached = null;
 function draw(standing) {
   document.body.dataset.version = standing.version;
   $("standing-labelled").replaceChildren(count(standing.labelled), el("small", {}, ` of ${count(state.session.n_items)}`));
-  $("standing-error").textContent = percent(standing.expected_error);
+  $("standing-error").textContent = standing.settled ? percent(standing.expected_error) : "too early";
+  $("standing-field").textContent = `Learns by: ${state.session.field}.`;
   drawCurve();
   drawStop(standing);
   drawGlance(standing);
@@ -41,9 +42,10 @@ function drawStop({ reached, target, more, labelled }) {
 }
 
 /** The same in a few words, for a phone, where the rest is far below. */
-function drawGlance({ reached, expected_error, more }) {
+function drawGlance({ reached, settled, expected_error, more, labelled }) {
   const ahead = more ? ` · about ${count(more)} to go` : "";
-  $("glance").textContent = reached ? `${percent(expected_error)}: you can stop` : `${percent(expected_error)} error${ahead}`;
+  const now = settled ? `${percent(expected_error)} error${ahead}` : `${plural(labelled, "answer")}: too early to tell the error`;
+  $("glance").textContent = reached ? `${percent(expected_error)}: you can stop` : now;
   $("glance").classList.toggle("reached", reached);
 }
 

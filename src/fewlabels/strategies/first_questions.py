@@ -1,0 +1,89 @@
+"""The first questions on a smooth, centred field: the look-ahead on contrasts, which finds the classes sooner.
+
+While few labels are known the field does not know its own mean, and TSA spends questions on it. Here an answer is
+judged by what it tells about differences between nodes: G and h about their means (docs/maths.md, "Few labels"). It
+helps where nodes have about equally many edges; where there are hubs, TSA finds the classes sooner by itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewlabels.arrays import Floats, Ints
+from fewlabels.centring import Centre
+from fewlabels.field import Costs, Field
+from fewlabels.field.precision import is_even
+from fewlabels.kernels.reference import two_step_marginals
+from fewlabels.kernels.sparse_reference import NodeState
+
+SMOOTH = 3.0  # smoothness from which the field is taken to be a large graph's
+CANDIDATES, LEAST, NODES = 512, 32, 20_000  # questions scored up to that many nodes, and at least, however many
+SEED = 13
+
+
+def finding_classes(field: Field) -> bool:
+    """Whether there are answers, but fewer than classes, and the field is smooth and centred, of an even graph."""
+    if field.centring is None or field.smoothness < SMOOTH:
+        return False
+    answered = int(((field.label >= 0) | field.attached.any(axis=1)).sum())
+    return 0 < answered < field.n_classes and is_even(field.precision.links)
+
+
+def first_costs(field: Field) -> Costs:
+    """(u,) R+q on contrasts of a sample of questions; the others are put behind them."""
+    from fewlabels.kernels.cpu.sparse_lookahead import whole_costs  # loads Numba
+
+    u, asked = len(field.unlabelled), candidates(field)  # places
+    X = field.columns(field.unlabelled[asked])  # (u, m)
+    state, X = contrasts(field, asked, X)
+    found = whole_costs(state, X, np.arange(len(asked)), u + np.arange(len(asked)))
+    found = (found - state.error_now[asked]) / field.n_nodes
+    cost = np.full(u, found.max(initial=0))
+    cost[asked] = found
+    return Costs(cost)
+
+
+def candidates(field: Field) -> Ints:
+    """The places of the questions scored: some of those that may be asked, always the same ones."""
+    u = field.unlabelled
+    may = np.flatnonzero(~field.skipped[u])
+    rank = np.random.default_rng(SEED).permutation(field.n_nodes)[u[may]]
+    most = max(LEAST, int(CANDIDATES * min(1.0, NODES / max(1, len(u)))))
+    return np.sort(may[np.argsort(rank)[:most]])
+
+
+def contrasts(field: Field, asked: Ints, X: Floats) -> tuple[NodeState, Floats]:
+    """What `whole_costs` needs, in rows for all nodes and, after them, for the questions themselves.
+
+    A node k is its contrast to the mean of its component, of variance G_kk - 2 m_k + mean of m, m = G 1 / size; a
+    question q stays as it is, G_qq and h_q: it is a label that will be told, not a contrast. Where no label reaches,
+    everything stays as it is.
+    """
+    h, island, u = field.h, field.island, len(asked)
+    n, reached = len(island), island < 0
+    group = field.component[field.unlabelled]
+    size = np.bincount(group)[group]  # (u,)
+    mean = np.where(reached, field.sums() / size, 0.0)
+    overall = np.where(reached, np.bincount(group, mean)[group] / size, 0.0)
+    whole = np.where(reached, field.variance, 1.0)
+    whole[asked] = X[asked, np.arange(u)]  # also where no label reaches
+    least = 1 / np.where(field.precision.diagonal > 0, field.precision.diagonal, np.inf)[field.unlabelled]
+    variance = np.where(reached, np.maximum(whole - 2 * mean + overall, least), whole)
+    centred = np.where(reached[:, None], Centre(field).h, h)
+    now = two_step_marginals(centred, np.where(reached, variance, np.inf))
+    chance = two_step_marginals(h, np.where(reached, whole, np.inf))
+    X = np.where((reached[:, None] & reached[asked]), X - mean[asked], X)
+    X[asked, np.arange(u)] = 0  # a question is no surprise to itself: its error is taken off afterwards
+    rows = np.concatenate([np.arange(n), asked])
+    state = NodeState(
+        h=np.ascontiguousarray(np.concatenate([centred, h[asked]])),
+        chance=np.ascontiguousarray(chance[rows]),
+        multiplicity=np.ones(field.n_classes),
+        diagonal=np.concatenate([variance, whole[asked]]),
+        least=least[rows],
+        island=np.ascontiguousarray(island[rows]),
+        error_now=np.concatenate([1 - now.max(axis=1), np.zeros(u)]),
+        harmonic=False,
+        size=np.abs(np.concatenate([centred, h[asked]])).max(axis=1),
+    )
+    return state, np.ascontiguousarray(np.concatenate([X, np.zeros((u, u))]))

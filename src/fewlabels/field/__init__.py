@@ -69,8 +69,8 @@ class Field(Protocol):
         The sparse engine refuses to form it: `columns` works on every engine.
         """
 
-    def columns(self, nodes: Ints) -> Floats:
-        """(u, m) the columns of G that belong to these unlabelled nodes."""
+    def columns(self, nodes: Ints, rough: bool = False) -> Floats:
+        """(u, m) the columns of G that belong to these unlabelled nodes; `rough`: good enough to score questions."""
 
     def sums(self) -> Floats:
         """(u,) the sums of the rows of G, where a label reaches the node."""

@@ -34,7 +34,7 @@ def first_costs(field: Field) -> Costs:
     from fewlabels.kernels.cpu.sparse_lookahead import whole_costs  # loads Numba
 
     u, asked = len(field.unlabelled), candidates(field)  # places
-    X = field.columns(field.unlabelled[asked])  # (u, m)
+    X = field.columns(field.unlabelled[asked], rough=True).astype(float)  # (u, m)
     state, X = contrasts(field, asked, X)
     found = whole_costs(state, X, np.arange(len(asked)), u + np.arange(len(asked)))
     found = (found - state.error_now[asked]) / field.n_nodes
@@ -48,7 +48,7 @@ def candidates(field: Field) -> Ints:
     u = field.unlabelled
     may = np.flatnonzero(~field.skipped[u])
     rank = np.random.default_rng(SEED).permutation(field.n_nodes)[u[may]]
-    most = max(LEAST, int(CANDIDATES * min(1.0, NODES / max(1, len(u)))))
+    most = max(LEAST, int(CANDIDATES * min(1.0, NODES / max(1, len(u))) ** 1.5))
     return np.sort(may[np.argsort(rank)[:most]])
 
 

@@ -66,7 +66,7 @@ class ClusterField(BatchUpdates, Known):
     def variance(self) -> Floats:
         return np.where(self.island < 0, self._diagonal[self.unlabelled], np.inf)
 
-    def columns(self, nodes: Ints) -> Floats:
+    def columns(self, nodes: Ints, rough: bool = False) -> Floats:
         u = self.unlabelled
         return np.array([self._blocks.row(int(node))[u] for node in nodes]).reshape(len(nodes), len(u)).T
 

@@ -63,7 +63,7 @@ class DenseField(BatchUpdates, Placement):
     def variance(self) -> Floats:
         return np.where(self.island < 0, np.diag(self.G), np.inf)
 
-    def columns(self, nodes: Ints) -> Floats:
+    def columns(self, nodes: Ints, rough: bool = False) -> Floats:
         return self.G[:, self._place[nodes]]
 
     def sums(self) -> Floats:

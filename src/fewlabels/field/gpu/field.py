@@ -79,7 +79,7 @@ class GpuField(BatchUpdates, Placement):
     def variance(self) -> Floats:
         return np.where(self.island < 0, self.state[0].diagonal().double().cpu().numpy(), np.inf)
 
-    def columns(self, nodes: Ints) -> Floats:
+    def columns(self, nodes: Ints, rough: bool = False) -> Floats:
         places = self._on_card(self._place[nodes])
         return self.state[0][:, places].double().cpu().numpy()
 

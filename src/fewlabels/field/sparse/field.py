@@ -104,8 +104,10 @@ class SparseField(BatchUpdates, Known):
         """(n,) `island` by node number."""
         return self._island
 
-    def columns(self, nodes: Ints) -> Floats:
-        X = self.grounding.columns(nodes, TIGHT)  # (n, m), in a component without a label held at its anchor
+    def columns(self, nodes: Ints, rough: bool = False) -> Floats:
+        X = self.grounding.columns(
+            nodes, None if rough else TIGHT
+        )  # (n, m), in a component without a label held at its anchor
         for island in np.unique(self._island[nodes][self._island[nodes] >= 0]):
             members = self._island == island
             mean = self.grounding.solve(members[:, None].astype(float))[:, 0] / members.sum()  # (n,) of each row

@@ -40,7 +40,7 @@ class Grounding:
         pivots = np.where(degree > 0, degree, 1.0)  # a node without edges is always held
         indptr, indices = weights.indptr.astype(np.int64), weights.indices.astype(np.int64)
         self._system = System(indptr, indices, weights.data, pivots, flags)
-        self._solver = make_solver(self._system, solver, precision)
+        self._solver = make_solver(self._system, solver, precision, component)
         self.least = np.divide(1.0, degree, out=np.full(n, np.finfo(float).tiny), where=degree > 0)  # no G_kk is below
         self._probes: Probes | None = None
 

@@ -14,6 +14,7 @@ from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import jacobi
 from fewlabels.field.sparse.solve.factor import Cholespy, Factor, SuperLU, has_cholespy
 from fewlabels.field.sparse.solve.iterative import JacobiSolver, MultigridSolver
+from fewlabels.field.sparse.solve.kriging import MOST_PARTS, Kriging
 from fewlabels.field.sparse.solve.pcg import HEAVY, Aggregates, System, matrix_of, solve, unit_columns
 from fewlabels.field.sparse.solve.smooth import SmoothJacobi, WrittenOut, many_pairs, pairs_of
 from fewlabels.machine import memory
@@ -56,33 +57,34 @@ class Solver(Protocol):
     def copy(self) -> Solver: ...
 
 
-def make_solver(system: System, kind: str = "auto", precision: Precision | None = None) -> Solver:
-    """The solver of this name, or the one that fits; for a smooth field, with its precision."""
+def make_solver(
+    system: System, kind: str = "auto", precision: Precision | None = None, component: Ints | None = None
+) -> Solver:
+    """The solver of this name, or the one that fits; for a smooth field, with its precision and the components."""
     if kind not in SOLVERS:
         raise SettingError(f"there is no solver {kind!r}: choose one of {', '.join(SOLVERS)}.{nearest(kind, SOLVERS)}")
     if kind == "cholespy" and not has_cholespy():
         raise SettingError("solver 'cholespy' is not installed: pip install 'fewlabels[cholesky]', or use 'superlu'.")
-    if precision is not None and precision.share:
-        return _smooth(system, kind, precision)
+    if precision is not None and component is not None and precision.share:
+        return _smooth(system, kind, precision, component)
     return _laplacian(system, kind)
 
 
-def _smooth(system: System, kind: str, precision: Precision) -> Solver:
-    """Q written out and solved like any Laplacian, or L applied twice, whichever is less work."""
-    twice = SmoothJacobi(precision)
-    if kind == "jacobi" or (kind == "auto" and many_pairs(precision)):
-        return twice
-    written = pairs_of(precision, system)
-    found = _laplacian(written, kind)
-    if isinstance(found, JacobiSolver):
-        return twice
-    if kind == "auto" and not found.exact:
-        B = _four_columns(system)
-        _, steps = twice.solved(system, B, LOOSE, None)
-        ratio = len(written.indices) / max(1, len(system.indices))
-        if 2 * steps <= ratio * _cycle_work(written, B, found):
-            return twice
-    return WrittenOut(precision, found)
+def _smooth(system: System, kind: str, precision: Precision, component: Ints) -> Solver:
+    """Q written out and factored where that is possible, else conditioned on the labels; in many parts, L twice."""
+    if kind in ("superlu", "cholespy"):
+        return WrittenOut(precision, _laplacian(pairs_of(precision, system), kind))
+    if kind == "auto" and not many_pairs(precision):
+        written = pairs_of(precision, system)
+        if expected_fill(written) <= MOST_FILL:
+            found = _laplacian(written, "auto")
+            if found.exact:
+                return WrittenOut(precision, found)
+    if kind == "jacobi" or int(component.max()) >= MOST_PARTS:
+        return SmoothJacobi(precision)
+    pivots = np.where(precision.degree > 0, precision.degree, 1.0)
+    anchored = system._replace(diagonal=pivots, held=system.held.copy())
+    return Kriging(precision, anchored, component, _laplacian(anchored, kind))
 
 
 def _laplacian(system: System, kind: str) -> Solver:

@@ -139,16 +139,16 @@ class Aggregates:
             )
         self._coarsest = np.linalg.pinv(hierarchy.levels[-1].A.toarray(), hermitian=True)
 
-    def __call__(self, R: Floats, system: System) -> Floats:
+    def __call__(self, R: Floats, system: Operator) -> Floats:
         if not self._levels:
             Z = self._coarsest @ R
         else:
             first = self._levels[0]
             Z = blocks.scaled(R, first.scale)
-            left = blocks.residual(*system, R, Z)
+            left = system.residual(R, Z)
             Z += self.over * _product(first.P, self._cycle(1, _product(first.R, left)))
             Z[system.held] = 0
-            Z += blocks.scaled(blocks.residual(*system, R, Z), first.scale)
+            Z += blocks.scaled(system.residual(R, Z), first.scale)
         Z[system.held] = 0
         return Z
 

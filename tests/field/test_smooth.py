@@ -22,14 +22,8 @@ SIZES = [([2], 3), ([9, 4, 2, 1], 3), ([12], 2), ([5, 5, 1], 6)]
 STATES = [(60, 3, 4, 0.4, 3.3), (60, 2, 9, 1.0, 0.5), (130, 7, 12, 3.0, 10.0), (40, 4, 3, 40.0, 3.3)]
 
 
-def definition(field, W, labels):
-    """Q with every unsure answer on its diagonal, and what all answers say to each class: {node: {class: weight}}."""
-    Q = oracle.smooth_laplacian(W, field.beta, field.smoothness)
-    return Q + np.diag(field.attached.sum(axis=1))
-
-
 def assert_is_its_definition(field, W, labels, close=1e-8):
-    A = definition(field, W, labels)
+    A = oracle.smooth_laplacian(W, field.beta, field.smoothness) + np.diag(field.attached.sum(axis=1))
     u, labelled = oracle.split(len(W), labels)
     order = np.argsort(field.unlabelled)
     np.testing.assert_array_equal(field.unlabelled[order], u)

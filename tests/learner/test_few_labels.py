@@ -60,7 +60,7 @@ def test_what_is_taken_depends_on_size_and_kind():
         tree = fl.Graph.from_edges(np.arange(1, n), [int(rng.integers(k)) for k in range(1, n)])
         assert resolve_smoothness(tree, "auto").value == expected
     wide = fl.Graph.from_edges(range(1_999), range(1, 2_000), [1e-6, *[1.0] * 1_998])
-    assert resolve_smoothness(wide, "auto") == (0.0, "weights that span more than a factor 100000")
+    assert resolve_smoothness(wide, "auto") == (0.0, "weights that span more than a factor 100000", True)
     assert resolve_smoothness(fl.Graph([[0]]), "auto").value == 0
     assert resolve_smoothness(fl.Graph.from_edges([0] * 9_000, range(1, 9_001)), "auto").value == 0  # a star
 
@@ -212,6 +212,17 @@ class TestFirstQuestions:
         assert not finding_classes(answered(graph, y, 2, smoothness=0.5)._field)
         assert len(ours.unheard) == 0
 
+    def test_a_question_tells_that_not_all_were_scored(self, large):
+        graph, _ = large
+        ours = fl.ActiveLearner(graph, range(5))
+        ours.teach(0, 0)
+        node, told = ours.query(), ours.last_question
+        assert (told.node, told.pool, told.sample) == (node, 512, 1_499)
+        assert told.cost == ours.costs()[node] == np.nanmin(ours.costs())
+        for k in range(1, 1_500):
+            ours.skip(k)
+        assert np.isnan(ours.costs()).all()
+
     def test_costs_are_the_expected_error_on_contrasts(self):
         """By the definitions: covariance about the mean, every answer of every question enumerated."""
         rng = np.random.default_rng(3)
@@ -285,6 +296,14 @@ class TestJournal:
         np.testing.assert_array_equal(again.predict_proba(), ours.predict_proba())
         assert again.expected_error() == pytest.approx(ours.expected_error(), abs=1e-12)
         assert again.query() == ours.query()
+
+    def test_a_field_passed_as_the_engine_comes_back_as_smooth_as_it_was(self, tmp_path, large):
+        graph, _ = large
+        ours = learner(graph, list("ab"), engine=make_field(graph, 2, resolve_beta(graph, "auto")))
+        ours.teach([0, 1], ["a", "b"])
+        ours.save(tmp_path / "j")
+        again = fl.ActiveLearner.load(tmp_path / "j", graph)
+        np.testing.assert_array_equal(again.predict_proba(), ours.predict_proba())
 
     def test_a_journal_from_before_there_was_a_choice_is_replayed_as_it_was(self, tmp_path):
         graph, _ = blocks(400, 2)

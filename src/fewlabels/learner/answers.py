@@ -92,6 +92,11 @@ class Answers:
         for node in gone & self.sure.keys():
             del self.sure[node]
 
+    @property
+    def with_unsure(self) -> list[int]:
+        """The nodes with answers of finite weight."""
+        return sorted(self._unsure)
+
     def unsure(self, nodes: Iterable[int]) -> list[int]:
         """Those of the nodes that have answers of finite weight."""
         return [node for node in nodes if node in self._unsure]

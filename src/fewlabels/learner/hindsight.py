@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.centring import Centre
 from fewlabels.field import Field
 from fewlabels.kernels.reference import answer, two_step_marginals
+from fewlabels.learner.answers import NumberedAnswer
+from fewlabels.learner.suspects import chances_without
 
 MOST = 1_500  # sure answers up to which the matrix is kept: 18 MB
 
@@ -23,6 +28,27 @@ class Hindsight:
         self._field = field
         self._nodes: Ints = np.empty(0, dtype=np.int64)
         self._S: Floats = np.empty((0, 0))
+
+    def wrong(self, given: Sequence[NumberedAnswer]) -> float | None:
+        """The share of the answers that the others predict wrongly, over those whose class another answer names, too:
+        nobody could have predicted the rest. None where there is no such answer.
+
+        Where there are unsure answers, only those are judged, which takes no solve.
+        """
+        field = self._field
+        times = Counter(each.label for each in given)
+        if field.attached.any():
+            unsure = [each for each in given if not each.sure]
+            labels, p = [each.label for each in unsure], chances_without(field, unsure, field.component)
+        else:
+            nodes, p = self.chances()
+            labels = field.label[nodes].tolist()
+        judged = [
+            int(np.argmax(row)) != label
+            for label, row in zip(labels, p, strict=True)
+            if times[label] > 1 and not np.isnan(row[0])
+        ]
+        return float(np.mean(judged)) if judged else None
 
     def chances(self) -> tuple[Ints, Floats]:
         """The nodes with sure labels, and (l, C) the TSA marginals of each without its own, centred where the field is;

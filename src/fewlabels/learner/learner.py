@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
@@ -21,15 +20,15 @@ from fewlabels.learner.hindsight import Hindsight
 from fewlabels.learner.outcomes import Foresight, Outcome
 from fewlabels.learner.report import PREFIX, Report
 from fewlabels.learner.settings import (
-    Choice,
     as_array,
     checked_classes,
+    described,
     resolve_beta,
     resolve_centring,
     resolve_smoothness,
     seed_of,
 )
-from fewlabels.learner.suspects import Suspect, chances, chances_without, contradicted
+from fewlabels.learner.suspects import Suspect, chances, contradicted
 from fewlabels.marginals import largest, predicted
 from fewlabels.risk import uncentred_risk, zero_one_risk
 from fewlabels.strategies import Strategy, make_strategy
@@ -83,11 +82,7 @@ class ActiveLearner:
         self._classes = checked_classes(classes)
         self._strategy = make_strategy(strategy)
         self._seed = seed_of(random_state)
-        if isinstance(engine, str) or callable(engine):
-            self._smoothness = resolve_smoothness(graph, smoothness)
-        else:  # a field is as smooth as it was made
-            given = engine.smoothness if smoothness == "auto" else smoothness
-            self._smoothness = Choice(resolve_smoothness(graph, given).value, "that of the field")
+        self._smoothness = resolve_smoothness(graph, smoothness, engine)
         centring = resolve_centring(centred, prior, self._classes)
         number = resolve_beta(graph, beta, self._smoothness.value)
         self._settings: journal.Record = {
@@ -97,7 +92,7 @@ class ActiveLearner:
             "beta": beta if isinstance(beta, str) else number,
             "engine": engine if isinstance(engine, str) else "auto",
             "seed": self._seed,
-            "smoothness": smoothness if isinstance(smoothness, str) else self._smoothness.value,
+            "smoothness": smoothness if self._smoothness.again else self._smoothness.value,
             "centred": centred,
             "prior": None if centring is None or centring.shares is None else centring.shares.tolist(),
         }
@@ -284,7 +279,7 @@ class ActiveLearner:
         """
         number = np.zeros(self.graph.n_nodes, dtype=np.int64)
         number[self._field.unlabelled] = predicted(self._field)
-        if unsure := self._answers.unsure(range(self.graph.n_nodes)):
+        if unsure := self._answers.with_unsure:
             number[unsure] = largest(self.predict_proba()[unsure])
         number[list(self._answers.sure)] = list(self._answers.sure.values())
         return as_array(self._classes)[number]
@@ -319,7 +314,8 @@ class ActiveLearner:
         if self._error is None:
             risk = zero_one_risk(self.predict_proba(), self.graph.n_nodes)
             self._error = risk
-            if self._field.centring is not None and (wrong := self._wrong_in_hindsight()) is not None:
+            wrong = None if self._field.centring is None else self._hindsight.wrong(self._answers.given)
+            if wrong is not None:
                 left = len(self._field.unlabelled) / self.graph.n_nodes
                 self._error = TRUSTED * risk + (1 - TRUSTED) * wrong * left
         return self._error
@@ -332,13 +328,7 @@ class ActiveLearner:
 
     def describe(self) -> str:
         """One line: the field that was taken, and why."""
-        a, why = self._smoothness
-        kind = f"smooth field ({a:g})" if a else "field of the paper (smoothness 0)"
-        how = "predictions as label propagation has them"
-        if self._field.centring is not None:
-            how = "predictions centred"
-            how += " on equal shares while labels are few" if self._field.centring.shares is None else " on the prior"
-        return f"{kind}, beta {self._field.beta:.3g}: {why}; {how}"
+        return described(self._smoothness, self._field.beta, self._field.centring)
 
     def to_frame(self) -> pd.DataFrame:
         """What is known of every node, one row each, indexed by node.
@@ -396,26 +386,6 @@ class ActiveLearner:
 
     def _askable(self, k: int) -> bool:
         return k not in self._answers and k not in self._skipped
-
-    def _wrong_in_hindsight(self) -> float | None:
-        """The share of the answers that the others predict wrongly, over those whose class another answer names, too;
-        None where there is no such answer. Where there are unsure answers, only those are judged, which costs nothing.
-        """
-        given = self._answers.given
-        times = Counter(each.label for each in given)
-        if self._field.attached.any():
-            unsure = [each for each in given if not each.sure]
-            found = chances_without(self._field, unsure, self.graph.components())
-            labels = [each.label for each in unsure]
-        else:
-            nodes, found = self._hindsight.chances()
-            labels = self._field.label[nodes].tolist()
-        judged = [
-            int(np.argmax(p)) != label
-            for label, p in zip(labels, found, strict=True)
-            if times[label] > 1 and not np.isnan(p[0])
-        ]
-        return float(np.mean(judged)) if judged else None
 
     def _costs_now(self) -> Costs:
         if self._costs is None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import SettingError
+from fewlabels.field import DENSE_UP_TO, Engine, Field
 from fewlabels.field.known import Centring
 from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
 from fewlabels.graph import Graph
@@ -20,7 +21,6 @@ AUTO_STRENGTH = 5.0  # of the field when beta is "auto": with smoothness 0, beta
 GENTLE, SMOOTH = 0.5, 3.3  # what "auto" takes for smoothness on graphs of some size, and on large ones
 SIZES = {True: (300, 1_000), False: (1_250, 5_000)}  # nodes up to which the field is the paper's, and gentle: if even
 MOST_PAIRS = 5e7  # pairs up to two edges apart: beyond it a dense engine would fill the memory with them
-DENSE_UP_TO = 15_000  # nodes
 
 
 class Choice(NamedTuple):
@@ -28,10 +28,12 @@ class Choice(NamedTuple):
 
     value: float
     why: str
+    again: bool = False  # whether "auto" would take it again on the same graph
 
 
-def resolve_smoothness(graph: Graph, smoothness: float | str) -> Choice:
-    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is.
+def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engine | Field = "auto") -> Choice:
+    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is, or, where the engine
+    is a field, that of the field.
 
     The thresholds are where one field overtook the other on the graphs of docs/few-labels.md.
     """
@@ -40,19 +42,33 @@ def resolve_smoothness(graph: Graph, smoothness: float | str) -> Choice:
         if not number or not math.isfinite(float(smoothness)) or float(smoothness) < 0:
             raise SettingError(f'smoothness is {smoothness!r}: give a number from 0 (the paper\'s field), or "auto".')
         return Choice(float(smoothness), "as given")
+    if not isinstance(engine, str) and not callable(engine):
+        return Choice(engine.smoothness, "that of the field")
     W, n = graph.weights, graph.n_nodes
     neighbours = np.diff(W.indptr)
     some = neighbours[neighbours > 0]
     if len(some) == 0:
-        return Choice(0.0, "no edges")
+        return Choice(0.0, "no edges", True)
     if float(W.data.max()) > SMOOTH_SPAN * float(W.data.min()):
-        return Choice(0.0, f"weights that span more than a factor {SMOOTH_SPAN:g}")
+        return Choice(0.0, f"weights that span more than a factor {SMOOTH_SPAN:g}", True)
     if n <= DENSE_UP_TO and min(float((some.astype(float) ** 2).sum()), float(n) ** 2) > MOST_PAIRS:
-        return Choice(0.0, "most nodes two edges apart")
+        return Choice(0.0, "most nodes two edges apart", True)
     even = is_even(W)
     small, large = SIZES[even]
     kind = f"{n:,} nodes, " + ("about equally many edges each" if even else "some with few edges, some with many")
-    return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind)
+    return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, True)
+
+
+def described(smoothness: Choice, beta: float, centring: Centring | None) -> str:
+    """One line: the field that was taken, and why."""
+    a = smoothness.value
+    kind = f"smooth field ({a:g})" if a else "field of the paper (smoothness 0)"
+    how = "predictions as label propagation has them"
+    if centring is not None:
+        how = "predictions centred on " + (
+            "equal shares while labels are few" if centring.shares is None else "the prior"
+        )
+    return f"{kind}, beta {beta:.3g}: {smoothness.why}; {how}"
 
 
 def resolve_centring(

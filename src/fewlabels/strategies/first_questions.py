@@ -7,11 +7,13 @@ helps where nodes have about equally many edges; where there are hubs, TSA finds
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from fewlabels.arrays import Floats, Ints
 from fewlabels.centring import Centre
-from fewlabels.field import Costs, Field
+from fewlabels.field import Costs, Field, Screening
 from fewlabels.field.precision import is_even
 from fewlabels.kernels.reference import two_step_marginals
 from fewlabels.kernels.sparse_reference import NodeState
@@ -33,14 +35,31 @@ def first_costs(field: Field) -> Costs:
     """(u,) R+q on contrasts of a sample of questions; the others are put behind them."""
     from fewlabels.kernels.cpu.sparse_lookahead import whole_costs  # loads Numba
 
+    started = time.perf_counter()
     u, asked = len(field.unlabelled), candidates(field)  # places
+    if len(asked) == 0:  # every node is skipped
+        return Costs(np.zeros(u))
     X = field.columns(field.unlabelled[asked], rough=True).astype(float)  # (u, m)
     state, X = contrasts(field, asked, X)
     found = whole_costs(state, X, np.arange(len(asked)), u + np.arange(len(asked)))
     found = (found - state.error_now[asked]) / field.n_nodes
     cost = np.full(u, found.max(initial=0))
     cost[asked] = found
-    return Costs(cost)
+    if len(asked) == (~field.skipped[field.unlabelled]).sum():
+        return Costs(cost)
+    best, now = int(np.argmin(found)), float(state.error_now.sum()) / field.n_nodes
+    return Costs(
+        cost,
+        Screening(
+            node=int(field.unlabelled[asked[best]]),
+            cost=float(found[best]),
+            gain=now - float(found[best]),
+            pool=len(asked),
+            sample=u,
+            missed=(0.0, np.inf),
+            seconds=time.perf_counter() - started,
+        ),
+    )
 
 
 def candidates(field: Field) -> Ints:

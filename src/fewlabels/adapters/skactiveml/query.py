@@ -133,10 +133,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         if held is not None and held[0] == key and held[1].n_classes <= n_classes:
             field = held[1]
         else:
-            a = self.smoothness
-            if not isinstance(self.engine, str) and not callable(self.engine) and a == "auto":
-                a = self.engine.smoothness  # a field is as smooth as it was made
-            a = resolve_smoothness(graph, a).value
+            a = resolve_smoothness(graph, self.smoothness, self.engine).value
             field = make_field(graph, n_classes, resolve_beta(graph, self.beta, a), self.engine, a)
         while field.n_classes < n_classes:
             field.add_class()

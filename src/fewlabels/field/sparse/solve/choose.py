@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
@@ -72,14 +72,10 @@ def make_solver(
 
 def _smooth(system: System, kind: str, precision: Precision, component: Ints) -> Solver:
     """Q written out and factored where that is possible, else conditioned on the labels; in many parts, L twice."""
-    if kind in ("superlu", "cholespy"):
-        return WrittenOut(precision, _laplacian(pairs_of(precision, system), kind))
-    if kind == "auto" and not many_pairs(precision):
-        written = pairs_of(precision, system)
-        if expected_fill(written) <= MOST_FILL:
-            found = _laplacian(written, "auto")
-            if found.exact:
-                return WrittenOut(precision, found)
+    if kind in ("superlu", "cholespy") or (kind == "auto" and not many_pairs(precision)):
+        factor = _factor(pairs_of(precision, system), kind)
+        if factor is not None:
+            return WrittenOut(precision, factor)
     if kind == "jacobi" or int(component.max()) >= MOST_PARTS:
         return SmoothJacobi(precision)
     pivots = np.where(precision.degree > 0, precision.degree, 1.0)
@@ -90,19 +86,24 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
 def _laplacian(system: System, kind: str) -> Solver:
     if kind not in ("auto", "superlu", "cholespy"):
         return _iterative(system, kind)
+    return _factor(system, kind) or _quickest(system)
+
+
+def _factor(system: System, kind: str) -> Factor | None:
+    """A Cholesky factor; None if that is left open ("auto") and it would fill in too much."""
     n, fill = len(system.diagonal), expected_fill(system)
     closed = kind == "cholespy" or (kind == "auto" and fill**2 * n > OPEN_WORK and has_cholespy())
     make = Cholespy if closed else SuperLU
     need = make.memory * fill * n
     if kind == "auto" and (fill > MOST_FILL or need > memory.available()):
-        return _quickest(system)
+        return None
     memory.require(int(need), f"a Cholesky factor with about {fill:.0f} entries per node", "Use solver='auto'.")
     try:
         return Factor(system, make)
     except MemoryError:
         if kind != "auto":
             raise
-        return _quickest(system)
+        return None
 
 
 def expected_fill(system: System) -> float:
@@ -162,7 +163,8 @@ def _quickest(system: System) -> Solver:
 
     Work is counted, not timed, so that the choice does not depend on what else the machine does.
     """
-    B = _four_columns(system)
+    free = np.flatnonzero(~system.held)
+    B = unit_columns(len(system.held), free[np.linspace(0, len(free) - 1, 4).astype(int)])
     _, steps = jacobi.solve(jacobi.scaled(system, np.float64), B, LOOSE)
     best: tuple[float, Solver] = (float(steps), JacobiSolver(system))
     if steps <= FEW_STEPS:
@@ -174,19 +176,8 @@ def _quickest(system: System) -> Solver:
         solver = MultigridSolver(system, smoothed)
         if solver.inverse.complexity > HEAVY:
             continue
-        work = _cycle_work(system, B, solver)
+        passes = 2 * (3 + 2 * solver.inverse.complexity)  # float64, and the way down and up
+        work = solve(system, B, solver.inverse, LOOSE)[1] * passes
         if work < best[0]:
             best = (work, solver)
     return best[1]
-
-
-def _four_columns(system: System) -> Floats:
-    """(n, 4) of the identity, for a trial."""
-    free = np.flatnonzero(~system.held)
-    return unit_columns(len(system.held), free[np.linspace(0, len(free) - 1, 4).astype(int)])
-
-
-def _cycle_work(system: System, B: Floats, solver: Any) -> float:
-    """Steps of a multigrid solver times its passes over the graph."""
-    passes = 2 * (3 + 2 * solver.inverse.complexity)  # float64, and the way down and up
-    return float(solve(system, B, solver.inverse, LOOSE)[1] * passes)

@@ -5,9 +5,11 @@ With few labels the mean of h says which classes happened to be asked about, and
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
-from fewlabels.arrays import TIE, Flags, Floats
+from fewlabels.arrays import TIE, Flags, Floats, Ints
 from fewlabels.field import Field
 
 FEW = 2.0  # answers per class up to which the mean of h says nothing of the shares of the classes
@@ -27,24 +29,46 @@ class Centre:
     """
 
     def __init__(self, field: Field) -> None:
-        C, u = field.n_classes, field.unlabelled
+        group, u = field.component, field.unlabelled
+        by_group = Components(field)
+        self.offset: Floats = by_group.moved()[group]  # (n, C) what is taken off h
+        self.h: Floats = field.h - self.offset[u]  # (u, C)
+        named = by_group.named[group[u]] > 0
+        self.heard: Flags = named | ~named.any(axis=1, keepdims=True)  # (u, C) all, where no answer reaches
+
+
+class Components:
+    """What the centre depends on, a row for each component; or for whatever state of one its rows are changed to."""
+
+    def __init__(self, field: Field) -> None:
+        C, u, group = field.n_classes, field.unlabelled, field.component
+        groups = int(group.max()) + 1
         free = field.label < 0  # where a label is sure, unsure answers count for nothing
         answered = np.flatnonzero(~free | field.attached.any(axis=1))
-        group = field.component
-        groups = int(group.max()) + 1
-        heard = np.zeros((groups, C), dtype=bool)
-        for c in range(C):
-            heard[group[(field.label == c) | (free & (field.attached[:, c] > 0))], c] = True
-        shares = field.centring.shares if field.centring is not None else None
-        size = np.bincount(group[u], minlength=groups)[:, None]  # (groups, 1) unlabelled nodes
-        known = np.bincount(group[answered], minlength=groups)[:, None]
-        mean = np.stack([np.bincount(group[u], field.h[:, c], groups) for c in range(C)], axis=1) / np.maximum(size, 1)
-        wanted = np.where(heard, 1.0 if shares is None else np.maximum(shares, TIE), 0.0)  # (groups, C)
+
+        def count(nodes: Ints, weight: Floats | None = None) -> Floats:
+            return np.bincount(group[nodes], weight, groups).astype(float)
+
+        self.shares = field.centring.shares if field.centring is not None else None
+        self.total = np.stack([count(u, field.h[:, c]) for c in range(C)], axis=1)  # (groups, C) of h where unlabelled
+        self.size = count(u)  # unlabelled nodes
+        self.known = count(answered)  # answered nodes
+        named = [np.flatnonzero((field.label == c) | (free & (field.attached[:, c] > 0))) for c in range(C)]
+        self.named = np.stack([count(nodes) for nodes in named], axis=1)  # (groups, C) nodes answered with each class
+
+    def rows(self, groups: Ints) -> Components:
+        """The rows of these components, one for each time it is named; theirs to change."""
+        picked = copy(self)
+        picked.total, picked.size = self.total[groups], self.size[groups]
+        picked.known, picked.named = self.known[groups], self.named[groups]
+        return picked
+
+    def moved(self) -> Floats:
+        """(groups, C) what is taken off h."""
+        size, known, C = self.size[:, None], self.known[:, None], self.named.shape[1]
+        shares = 1.0 if self.shares is None else np.maximum(self.shares, TIE)
+        wanted = np.where(self.named > 0, shares, 0.0)  # (groups, C)
         target = 2 * wanted / np.maximum(wanted.sum(axis=1, keepdims=True), TIE) - 1
         few = np.minimum(FEW * C, RARE * (size + known)) / np.maximum(known, 1)
-        weight = np.minimum(1.0, few) if shares is None else 1.0
-        moved = np.where(known > 0, weight * (mean - target), 0.0)  # (groups, C)
-        self.offset: Floats = moved[group]  # (n, C) what is taken off h
-        self.h: Floats = field.h - self.offset[u]  # (u, C)
-        named = heard[group[u]]
-        self.heard: Flags = named | ~named.any(axis=1, keepdims=True)  # (u, C) all, where no answer reaches
+        weight = np.minimum(1.0, few) if self.shares is None else 1.0
+        return np.where(known > 0, weight * (self.total / np.maximum(size, 1) - target), 0.0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewlabels.arrays import TIE, Floats, Ints
+from fewlabels.arrays import TIE, Flags, Floats, Ints
 from fewlabels.centring import Centre, centred_h
 from fewlabels.field import Field
 from fewlabels.kernels import reference
@@ -60,9 +60,14 @@ def predicted(field: Field) -> Ints:
     if field.centring is None:
         return largest(field.h)
     centre = Centre(field)
-    values = np.where(centre.heard, centre.h, -np.inf)
+    return largest_centred(field.h, centre.h, centre.heard)
+
+
+def largest_centred(h: Floats, centred: Floats, heard: Flags) -> Ints:
+    """(u,) class with the largest centred h among those heard; on a tie that of the larger h itself."""
+    values = np.where(heard, centred, -np.inf)
     near = values >= values.max(axis=1, keepdims=True, initial=-np.inf) - TIE
-    return largest(np.where(near, field.h, -np.inf))
+    return largest(np.where(near, h, -np.inf))
 
 
 def largest(values: Floats) -> Ints:

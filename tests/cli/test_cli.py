@@ -38,11 +38,39 @@ def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
     assert "7 nodes, 5 edges, 2 labelled" in done.stdout
     assert "2 nodes lie in parts of the graph without a label" in done.stdout
     table = pd.read_csv(folder / "p.csv", index_col="node")
-    assert list(table.columns) == ["label", "prediction", "chance", "reached", "skipped", "p_cat", "p_dog"]
-    assert table.loc["ann"].tolist() == ["cat", "cat", 1, True, False, 1, 0]
+    assert list(table.columns) == ["label", "prediction", "chance", "reached", "skipped", "check", "p_cat", "p_dog"]
+    assert table.loc["ann"].drop("check").tolist() == ["cat", "cat", 1, True, False, 1, 0]
     assert pd.isna(table.loc["dan", "label"])  # what nobody taught has no label
     assert table.loc["dan", "prediction"] == "dog"
     assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
+
+
+def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
+    """A ring of 60 in two halves: six checks are drawn, answered, and read back from the table of predictions."""
+    (tmp_path / "ring.csv").write_text("source,target\n" + "".join(f"{k},{(k + 1) % 60}\n" for k in range(60)))
+    labels = {0: "a", 15: "a", 30: "b", 45: "b"}
+
+    def suggest(*more):
+        rows = "".join(f"{node},{label}\n" for node, label in labels.items())
+        (tmp_path / "labels.csv").write_text("node,label\n" + rows)
+        given = ("suggest", "--edges", "ring.csv", "--labels", "labels.csv", "-n", "1", "--out", "p.csv", *more)
+        done = run(*given, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    said = suggest("--check", "6")
+    drawn = [int(line.split("│")[1]) for line in said.splitlines() if "check" in line and "│" in line]
+    assert len(drawn) == 6
+    assert "error:" not in said
+    table = pd.read_csv(tmp_path / "p.csv", index_col="node")
+    assert table["check"].dropna().sort_values().index.tolist() == drawn
+    again = suggest("--check", "6", "--checked", "p.csv")  # none is answered: the same six wait
+    assert [int(line.split("│")[1]) for line in again.splitlines() if "check" in line and "│" in line] == drawn
+    assert "nothing was checked" in again
+    labels |= {node: "a" if node > 52 or node < 22 else "b" for node in drawn}
+    assert "6 checks, none wrong. Probably below 20%" in suggest("--checked", "p.csv", "--target", "0.2")
+    labels |= {drawn[0]: "b" if labels[drawn[0]] == "a" else "a"}
+    assert "6 checks, 2 wrong" in suggest("--checked", "p.csv")
 
 
 def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fewlabels.cli import options
-from fewlabels.session import session
+from fewlabels.learner import checks, estimate
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -68,4 +68,4 @@ def test_the_picture_of_the_layers_is_that_of_the_contract():
 
 
 def test_a_default_that_is_slow_to_load_is_the_same_where_it_is_repeated():
-    assert options.TARGET == session.TARGET
+    assert (options.TARGET, options.CONFIDENCE, options.EVERY) == (estimate.TARGET, estimate.CONFIDENCE, checks.EVERY)

@@ -99,6 +99,20 @@ def test_it_is_up(unmoved):
     }
 
 
+def test_metrics_are_the_estimate_where_the_store_has_checks(opened):
+    session, client = opened()
+    session.add_classes("ann", [label for label in ("x", "y") if label not in session.classes], "key-classes")
+    session._keep_check("ann", 3)
+    session.close()
+    session, client = opened()
+    session.answer("ann", 3, "x", "key-of-the-answer")
+    session.settle()
+    found = client.get("/metrics").json()
+    assert (found["checks"], found["skipped"]) == (1, 0)
+    assert found["low"] <= found["value"] <= found["high"]
+    assert found["verdict"].startswith("Still learning: 1 check")
+
+
 def test_setup_takes_the_choices_and_tells_the_version(backend):
     session, client = backend
     sent = {"project": "7.1700000000", "schema": studio.CONFIG, "hostname": "http://ls:8080", "access_token": "secret"}

@@ -173,7 +173,7 @@ class TestHindsight:
     @staticmethod
     def check(seen, field, graph):
         nodes, p = seen.chances()
-        h, precision = without_label(field, nodes)
+        h, precision, _ = without_label(field, nodes)
         alone = np.bincount(graph.components()[nodes], minlength=39)[graph.components()[nodes]] == 1
         expected = two_step_marginals(h, np.ones(len(nodes)))
         np.testing.assert_allclose(p[~alone], expected[~alone], atol=1e-9)

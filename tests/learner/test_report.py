@@ -23,7 +23,9 @@ class TestResults:
         frame = learner.to_frame()
         assert frame.index.name == "node"
         assert frame.index.tolist() == ["a", "b", 3, "lone"]
-        assert frame.columns.tolist() == ["label", "prediction", "chance", "reached", "skipped", "p_cat", "p_dog"]
+        assert frame.columns.tolist() == [
+            *("label", "prediction", "chance", "reached", "skipped", "check", "p_cat", "p_dog")
+        ]
         assert frame["label"].tolist() == ["dog", None, None, None]
         assert frame["prediction"].tolist() == ["dog", "dog", "dog", "cat"]
         assert frame["reached"].tolist() == [True, True, True, False]

@@ -284,16 +284,16 @@ def test_when_all_is_said_there_is_no_question(opened):
     assert session.snapshot().standing.left == 0
 
 
-def test_stopping_is_not_advised_before_every_class_was_heard(opened):
+def test_no_number_is_shown_before_every_class_was_heard(opened):
     session = opened(words(classes=("cat", "dog", "owl")), target=0.9)
     session.answer("ann", 0, "cat", fresh_key())
     session.answer("ann", 20, "dog", fresh_key())
     session.settle()
     assert session.snapshot().standing.expected_error < 0.9
-    assert not session.snapshot().standing.reached
+    assert not session.snapshot().standing.settled
     session.answer("ann", 30, "owl", fresh_key())
     session.settle()
-    assert session.snapshot().standing.reached
+    assert session.snapshot().standing.settled
 
 
 def test_outcomes_and_neighbours_of_a_question(opened):
@@ -337,7 +337,13 @@ def test_what_cannot_be_is_refused_in_a_sentence_and_nothing_is_kept(opened, wro
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"target": 0}, "target error is 0"), ({"overlap": 0}, "overlap is 0")]
+    ("options", "message"),
+    [
+        ({"target": 0}, "the target is 0"),
+        ({"confidence": 0.5}, "the confidence is 0.5"),
+        ({"checks": -1}, "checks is -1"),
+        ({"overlap": 0}, "overlap is 0"),
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(opened, options, message):
     with pytest.raises(SettingError, match=message):
@@ -392,7 +398,7 @@ def test_what_follows_each_answer_is_prepared_while_the_person_reads(opened):
 
 
 def test_when_several_people_hurry_one_look_ahead_serves_them_all_and_nobody_twice(opened):
-    session = opened()
+    session = opened(checks=0)
     people = ["ann", "bob", "cid"]
     asked = {who: session.question(who).item for who in people}
     session._learner._being_read = lambda: list(asked.values())

@@ -6,6 +6,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from support.items import words
@@ -88,6 +89,14 @@ def label_digits(page, how_many):
         answers[asked] = str(TRUTH[asked])
         press(page, answers[asked])
     return answers
+
+
+def answer_directly(session, how_many, tell):
+    """Answer the questions of the page's person without the page, which is told with its next request."""
+    for _ in range(how_many):
+        asked = session.question("me").item
+        session.answer("me", asked, tell(asked), fresh_key())
+    session.settle()
 
 
 def labels(session):
@@ -322,14 +331,65 @@ def test_hostile_texts_are_shown_as_they_are(tmp_path, visit):
         assert list(labels(session).values()) == [nasty[:99]]
 
 
-def test_it_says_when_one_can_stop(digits, tmp_path, visit):
-    with served(digits, tmp_path / "s.sqlite", target=0.3) as (_, client):
+def test_checks_are_blind_and_in_the_end_it_says_that_one_can_stop(digits, tmp_path, visit):
+    with served(digits, tmp_path / "s.sqlite", target=0.2) as (session, client):
         page = visit(client, color_scheme="dark")
-        expect(page.get_by_test_id("stop")).to_be_hidden()
-        label_digits(page, 14)
-        expect(page.get_by_test_id("stop")).to_contain_text("You can stop")
+        stop, checks = page.get_by_test_id("stop"), page.get_by_test_id("checks")
+        expect(stop).to_contain_text("Still learning: nothing is checked yet.")
+        expect(page.get_by_test_id("more")).to_contain_text("at least 13 checks, all of them right, after 20 answers")
+        expect(page.get_by_test_id("standing-error")).to_have_text("too early")
+        label_digits(page, 2)
+        answer_directly(session, 18, lambda k: str(TRUTH[k]))
+        page.reload()
+        page.wait_for_selector("body[data-reason=check]")
+        expect(page.get_by_test_id("suggestion")).to_contain_text(
+            "A check: no suggestion, so that your answer is your own."
+        )
+        expect(page.locator(".class .chance").first).to_be_empty()
+        expect(page.get_by_test_id("why")).to_contain_text("Drawn at random, like every check")
+        expect(page.get_by_test_id("neighbour").first).to_be_hidden()
+        expect(page.locator("#map-here")).to_be_hidden()
+        before = item(page)
+        page.keyboard.press("Enter")  # there is no suggestion to accept
+        page.wait_for_timeout(300)
+        assert item(page) == before
+        page.screenshot(path=SHOTS / "check.png")
+        label_digits(page, 3)
+        answer_directly(session, 5, lambda k: str(TRUTH[k]))
+        label_digits(page, 1)
+        expect(stop).to_contain_text("Probably below 20%")
+        expect(checks).to_contain_text("checks, none wrong · suggestions right")
+        expect(page.get_by_test_id("interval").get_by_role("img")).to_be_visible()
+        page.screenshot(path=SHOTS / "probably.png")
+        while not session.snapshot().standing.reached:
+            answer_directly(session, 1, lambda k: str(TRUTH[k]))
+        label_digits(page, 1)
+        expect(stop).to_contain_text("You can stop.")
+        expect(page.get_by_test_id("stop-export")).to_be_visible()
         page.wait_for_timeout(600)
         page.screenshot(path=SHOTS / "dark.png")
+        page.get_by_test_id("stop-review").click()
+        expect(page.locator("#view-review")).to_be_visible()
+
+
+def test_wrong_predictions_are_found_out_and_said(tmp_path, visit):
+    """Answers that follow nothing one can see: the checks find the predictions wrong."""
+    with served(words(400), tmp_path / "s.sqlite") as (session, client):
+        coins = np.random.default_rng(0).integers(2, size=400)
+        answer_directly(session, 70, lambda k: ("cat", "dog")[coins[k]])
+        page = visit(client)
+        expect(page.get_by_test_id("stop")).to_contain_text("Going on.")
+        assert page.get_by_test_id("stop").get_attribute("data-state") == "above"
+        expect(page.get_by_test_id("stop-export")).to_be_hidden()
+        page.screenshot(path=SHOTS / "above.png")
+
+
+def test_without_checks_it_says_what_it_expects_and_no_more(tmp_path, visit):
+    with served(words(100), tmp_path / "s.sqlite", target=0.9, checks=0) as (session, client):
+        answer_directly(session, 24, lambda k: "cat" if k < 50 else "dog")
+        page = visit(client)
+        expect(page.get_by_test_id("stop")).to_contain_text("Nothing is checked: about")
+        expect(page.get_by_test_id("interval")).to_be_hidden()
 
 
 def test_everything_that_can_be_operated_has_a_name(digits, tmp_path, visit):

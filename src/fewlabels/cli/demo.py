@@ -11,7 +11,21 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from fewlabels.cli.label import open_page
-from fewlabels.cli.options import TARGET, Host, NoBrowser, Port, Seed, StrategyName, Target, Token, console
+from fewlabels.cli.options import (
+    CONFIDENCE,
+    EVERY,
+    TARGET,
+    Checks,
+    Confidence,
+    Host,
+    NoBrowser,
+    Port,
+    Seed,
+    StrategyName,
+    Target,
+    Token,
+    console,
+)
 
 
 def demo(
@@ -22,7 +36,9 @@ def demo(
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="With --auto: where to save the picture.")] = Path("fewlabels-demo.png"),
     store: Annotated[Path | None, typer.Option(help="Where to keep the answers; default: in the cache folder.")] = None,
-    target_error: Target = TARGET,
+    target: Target = TARGET,
+    confidence: Confidence = CONFIDENCE,
+    checks: Checks = EVERY,
     strategy: StrategyName = "tsa",
     port: Port = None,
     no_browser: NoBrowser = False,
@@ -47,7 +63,9 @@ def demo(
     return open_page(
         digits_items,
         store,
-        target=target_error,
+        target=target,
+        confidence=confidence,
+        checks=checks,
         strategy=strategy,
         seed=seed,
         port=port,

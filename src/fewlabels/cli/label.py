@@ -11,7 +11,11 @@ import typer
 
 from fewlabels.cli.inputs import Choices, Config, Inputs, take_annotations
 from fewlabels.cli.options import (
+    CONFIDENCE,
+    EVERY,
     TARGET,
+    Checks,
+    Confidence,
     Host,
     NoBrowser,
     Port,
@@ -53,7 +57,9 @@ def label(
         str | None, typer.Option(help="The column that names the items; default: id, name, node or file.")
     ] = None,
     neighbors: Annotated[int, typer.Option(help="Nearest neighbours each item is tied to.", min=1)] = 10,
-    target_error: Target = TARGET,
+    target: Target = TARGET,
+    confidence: Confidence = CONFIDENCE,
+    checks: Checks = EVERY,
     strategy: StrategyName = "tsa",
     seed: Seed = 0,
     store: Annotated[Path | None, typer.Option(help="Where to keep the answers; default: beside the data.")] = None,
@@ -85,7 +91,9 @@ def label(
     return open_page(
         inputs.reader(found),
         inputs.store(store),
-        target=target_error,
+        target=target,
+        confidence=confidence,
+        checks=checks,
         strategy=strategy,
         seed=seed,
         port=port,
@@ -102,6 +110,8 @@ def open_page(
     store: Path,
     *,
     target: float,
+    confidence: float,
+    checks: int,
     strategy: str,
     seed: int,
     port: int | None,
@@ -118,7 +128,7 @@ def open_page(
     from fewlabels.session import Session, check_settings
     from fewlabels.web.serve import find_place, serve
 
-    check_settings(strategy, target, overlap)
+    check_settings(strategy, target, overlap, confidence, checks)
     place = find_place(host, port, token)
     with console.status("Reading") as status:
         items = read(tell=status.update)
@@ -126,14 +136,17 @@ def open_page(
         console.print(line)
     with console.status(f"Getting ready for {len(items.names):,} items") as status:
         session = Session(
-            items, store, target=target, strategy=strategy, overlap=overlap, seed=seed, tell=status.update
-        )
+            items, store, target=target, confidence=confidence, checks=checks, strategy=strategy, overlap=overlap,
+            seed=seed, tell=status.update,
+        )  # fmt: skip
         begun(session)
+    if forecast := session.snapshot().standing.forecast:
+        console.print(forecast)
     answers = sum(session.snapshot().standing.people.values())
     console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
     if place.token:
         console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
     serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))
-    console.print(
-        f"Stopped. {session.snapshot().standing.labelled:,} labels are in {store}; the same command continues there."
-    )
+    standing = session.snapshot().standing
+    console.print(standing.verdict)
+    console.print(f"Stopped. {standing.labelled:,} labels are in {store}; the same command continues there.")

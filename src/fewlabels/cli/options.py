@@ -55,8 +55,26 @@ Port = Annotated[
     ),
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser; print the address only.")]
-TARGET = 0.05  # as in session, which is slow to load; a test compares
-Target = Annotated[float, typer.Option(help="Say “you can stop” at this expected error.")]
+TARGET, CONFIDENCE, EVERY = 0.1, 0.9, 4  # as in learner, which is slow to load; a test compares
+Target = Annotated[
+    float,
+    typer.Option(
+        "--target", "--target-error",
+        help="The share of wrong predictions to get down to. At 90% confidence 5% takes at least 54 checks, 10% 27, "
+        "20% 13.",
+    ),
+]  # fmt: skip
+Confidence = Annotated[
+    float, typer.Option(help="How sure to be that the target is reached before “you can stop” is said.")
+]
+Checks = Annotated[
+    int,
+    typer.Option(
+        help="After 20 answers one question in so many is a check: an item drawn at random, asked without a "
+        "suggestion, which measures the error. 0: none, and “you can stop” is never said.",
+        min=0,
+    ),
+]
 Host = Annotated[
     str,
     typer.Option(

@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from fewlabels.cli.options import Centred, Seed, Smoothness, StrategyName, comma_separated, console, number
+from fewlabels.cli.options import (
+    CONFIDENCE,
+    TARGET,
+    Centred,
+    Confidence,
+    Seed,
+    Smoothness,
+    StrategyName,
+    Target,
+    comma_separated,
+    console,
+    number,
+)
 from fewlabels.errors import SettingError
 
 
@@ -35,6 +47,15 @@ def suggest(
     prior: Annotated[
         str | None, typer.Option(help="Shares of the classes where they are known, as cat=0.9,dog=0.1.")
     ] = None,
+    check: Annotated[
+        int, typer.Option(help="How many checks to draw: nodes at random, to measure the error by.", min=0)
+    ] = 0,
+    checked: Annotated[
+        Path | None,
+        typer.Option(help="The checks drawn before, in their order: a table with a column node; or what --out wrote."),
+    ] = None,
+    target: Target = TARGET,
+    confidence: Confidence = CONFIDENCE,
     seed: Seed = 0,
 ) -> None:
     """Say which nodes of your graph to label next, and predict the others: one step of a pipeline.
@@ -42,11 +63,15 @@ def suggest(
     Example: **fewlabels suggest --edges edges.csv --labels labels.csv -n 5 --out predictions.csv**
 
     With no label yet, name the classes: **fewlabels suggest --edges edges.csv --classes cat,dog**
+
+    How wrong is it? Draw checks with **--check 20 --out p.csv**, answer them in labels.csv without looking at the
+    predictions, and say **--labels labels.csv --checked p.csv**
     """
-    from fewlabels.files.labels import read_labels
+    from fewlabels.files.labels import read_checks, read_labels
     from fewlabels.graph.read import read_edges
     from fewlabels.learner import ActiveLearner
     from fewlabels.learner.report import write_predictions
+    from fewlabels.learner.verdict import counted
 
     graph = read_edges(edges)
     known = read_labels(labels, graph.names) if labels else {}
@@ -58,14 +83,19 @@ def suggest(
             graph, named, strategy, number(beta), random_state=seed,
             smoothness=number(smoothness), centred=centred, prior=_shares(prior),
         )  # fmt: skip
+        learner.add_checks(read_checks(checked, graph.names) if checked else [])
         learner.teach(list(known), list(known.values()))
         left = graph.n_nodes - len(known)
         next_nodes = learner.query(min(n, left)) if left else []
+        drawn = learner.check(min(check, left)) if check and left else []
         gains, chances = learner.gains(), learner.predict_proba()
     console.print(
         f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(known)} labelled; "
         + (f"expected error {learner.expected_error():.4f}" if not learner.unheard else _too_early(learner.unheard))
     )
+    if checked:
+        verdict = learner.verdict(target, confidence)
+        console.print(f"error: {verdict.estimate}; {counted(verdict.estimate)}. {verdict}")
     console.print(f"Learns by: {learner.describe()}.")
     if unreached := learner.unreached:
         console.print(
@@ -77,6 +107,7 @@ def suggest(
     else:
         table = Table(
             "ask",
+            *(["kind"] if drawn else []),
             "gain",
             "most likely",
             "chance",
@@ -85,7 +116,10 @@ def suggest(
         )
         for node in next_nodes:
             k = graph.position(node)
-            table.add_row(str(node), f"{gains[k]:+.5f}", named[chances[k].argmax()], f"{chances[k].max():.2f}")
+            kind = ["question"] if drawn else []
+            table.add_row(str(node), *kind, f"{gains[k]:+.5f}", named[chances[k].argmax()], f"{chances[k].max():.2f}")
+        for node in drawn:  # nothing is said of these: whoever answers must not know what is predicted
+            table.add_row(str(node), "check", "", "", "")
         console.print(table)
     if out:
         write_predictions(out, learner)

@@ -1,4 +1,4 @@
-"""Labels of nodes, from a table with columns node and label."""
+"""Labels of nodes, from a table with columns node and label; and nodes drawn as checks, from one with a column node."""
 
 from __future__ import annotations
 
@@ -21,14 +21,34 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[Hashable]) -> dict
     for row, (text, label) in enumerate(zip(nodes, labels, strict=True), start=1):
         if not label:
             continue
-        if text not in known:
-            raise FileError(
-                f"{path}, row {row}: no edge names the node {text!r}.{nearest(text, known)} Fix the name or "
-                "add its edges."
-            )
-        node = known[text]
+        node = _node(path, row, text, known)
         if found.setdefault(node, label) != label:
             raise FileError(
                 f"{path}, row {row}: node {node!r} is {label!r} here and {found[node]!r} above. Keep one of them."
             )
     return found
+
+
+def read_checks(path: str | os.PathLike[str], names: Iterable[Hashable]) -> list[Hashable]:
+    """The nodes of a table with a column node, in their order; with a column check, only those numbered there, in the
+    order of the numbers."""
+    table = read_table(path, ["node"])
+    nodes = column_text(path, table, "node")
+    turns = column_text(path, table, "check", may_be_empty=True) if "check" in table else map(str, range(len(nodes)))
+    known = {str(name): name for name in names}
+    found: list[tuple[int, Hashable]] = []
+    for row, (text, turn) in enumerate(zip(nodes, turns, strict=True), start=1):
+        if not turn:
+            continue
+        if not turn.isdecimal():
+            raise FileError(f"{path}, row {row}: the check {turn!r} is no number. Number the checks in their order.")
+        found.append((int(turn), _node(path, row, text, known)))
+    return [node for _, node in sorted(found, key=lambda pair: pair[0])]
+
+
+def _node(path: str | os.PathLike[str], row: int, text: str, known: dict[str, Hashable]) -> Hashable:
+    if text not in known:
+        raise FileError(
+            f"{path}, row {row}: no edge names the node {text!r}.{nearest(text, known)} Fix the name or add its edges."
+        )
+    return known[text]

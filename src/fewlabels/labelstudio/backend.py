@@ -184,6 +184,11 @@ class _Conversation:
         return True
 
     @property
+    def metrics(self) -> dict[str, Any]:
+        standing = self._session.snapshot().standing
+        return {**vars(standing.estimate), "verdict": standing.verdict} if standing.estimate.checks else {}
+
+    @property
     def version(self) -> str:
         """Known at once, before the learner has finished: Label Studio waits one to three seconds for most replies."""
         return version(self._session.snapshot())
@@ -245,6 +250,6 @@ def _speaking(api: FastAPI, talk: _Conversation) -> None:
         return {"versions": [talk.version]}
 
     @api.get("/metrics")
-    def metrics() -> dict[str, str]:
-        """Asked for by Label Studio; there are none."""
-        return {}
+    def metrics() -> dict[str, Any]:
+        """How wrong the predictions are, where the store has checks: those drawn on fewlabels' own page."""
+        return talk.metrics

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewlabels.arrays import Floats
+from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import LabelError, nearest
 from fewlabels.field.precision import SPAN
 from fewlabels.graph import Graph
@@ -56,7 +56,12 @@ class Answers:
 
     def __len__(self) -> int:
         """How many nodes have an answer."""
-        return len(self._unsure | self.sure.keys())
+        return len(self.nodes)
+
+    @property
+    def nodes(self) -> set[int]:
+        """Those with an answer."""
+        return self._unsure | self.sure.keys()
 
     def new_answers(
         self, answers: Iterable[NumberedAnswer], names: Any, classes: list[Hashable]
@@ -91,6 +96,19 @@ class Answers:
         self._unsure -= gone
         for node in gone & self.sure.keys():
             del self.sure[node]
+
+    def chances(self, nodes: Ints, n_classes: int) -> Floats:
+        """(m, C) chance of each class at each of these nodes, by the answers given to it alone."""
+        row = {node: k for k, node in enumerate(nodes.tolist())}
+        f = np.zeros((len(nodes), n_classes))
+        for each in self.given:
+            if each.node in row and each.node not in self.sure:
+                f[row[each.node], each.label] += each.odds
+        p = np.exp(f - f.max(axis=1, keepdims=True, initial=0))
+        sure = [(row[node], label) for node, label in self.sure.items() if node in row]
+        for at, label in sure:
+            p[at] = np.arange(n_classes) == label
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
     @property
     def with_unsure(self) -> list[int]:

@@ -19,14 +19,13 @@ def pick(cost: Floats, rng: np.random.Generator) -> int:
     return lowest(cost[askable], askable, rng)
 
 
-def require_left(wanted: int, n_nodes: int, answered: int, skipped: int, left_out: int) -> None:
-    """Refuse more questions than there are nodes to ask about."""
-    left = n_nodes - answered - skipped - left_out
+def require_left(wanted: int, left: int, answered: int, skipped: int, left_out: int, what: str = "question") -> None:
+    """Refuse more questions, or checks, than there are nodes to ask about."""
     if wanted > left:
         also = f" and {skipped} skipped" if skipped else ""
         also += f" and {left_out} left out" if left_out else ""
         raise QueryError(
-            f"{wanted} question(s) wanted and {left} node(s) left: {answered} are labelled{also}. "
+            f"{wanted} {what}(s) wanted and {left} node(s) left: {answered} are labelled{also}. "
             "Ask for fewer, or forget one."
         )
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
-from fewlabels.centring import Centre
+from fewlabels.centring import Centre, Components
 from fewlabels.field import Field
-from fewlabels.kernels.reference import answer, two_step_marginals
+from fewlabels.kernels.reference import answer, leaning, two_step_marginals
 from fewlabels.learner.answers import NumberedAnswer
-from fewlabels.learner.suspects import chances_without
+from fewlabels.learner.suspects import chances_without, without_label
+from fewlabels.marginals import largest, largest_centred
 
 MOST = 1_500  # sure answers up to which the matrix is kept: 18 MB
 
@@ -28,6 +29,7 @@ class Hindsight:
         self._field = field
         self._nodes: Ints = np.empty(0, dtype=np.int64)
         self._S: Floats = np.empty((0, 0))
+        self._total: Floats = np.empty(0)  # (l,) how much each label counts at all nodes together, its own included
 
     def wrong(self, given: Sequence[NumberedAnswer]) -> float | None:
         """The share of the answers that the others predict wrongly, over those whose class another answer names, too:
@@ -55,20 +57,72 @@ class Hindsight:
         NaN where it is alone in its component. None at all beyond `MOST`; unsure answers must not be about.
         """
         field = self._field
-        now = np.flatnonzero(field.label >= 0)
-        if len(now) > MOST:
-            self._nodes, self._S = self._nodes[:0], self._S[:0, :0]
+        if not self._keeps_up():
             return self._nodes, np.empty((0, field.n_classes))
-        self._forget(self._nodes[field.label[self._nodes] < 0])
-        self._learn(now[~np.isin(now, self._nodes)])
-        nodes, S = self._nodes, self._S
-        Y = np.array([answer(c, field.n_classes) for c in range(field.n_classes)])[field.label[nodes]]  # (l, C)
+        nodes, S, Y = self._nodes, self._S, self._answers(self._nodes)
         own = np.diag(S)[:, None]  # (l, 1) 1 / G of each without its label
         offset = 0.0 if field.centring is None else Centre(field).offset[nodes]
         p = two_step_marginals(own * (Y - offset) - S @ Y, np.ones(len(nodes)))
         component = field.component[nodes]
         p[np.bincount(component, minlength=1)[component] == 1] = np.nan
         return nodes, p
+
+    def predictions(self, nodes: Ints) -> Ints:
+        """(m,) class number: what the learner would predict at each of these answered nodes, had it no answer."""
+        field = self._field
+        if field.attached.any() or not self._keeps_up():
+            h, change = self._fitted_plainly(nodes)
+        else:
+            row = np.argsort(self._nodes)[np.searchsorted(np.sort(self._nodes), nodes)]
+            own, Y = np.diag(self._S)[row, None], self._answers(nodes)
+            h = Y - _ratio(self._S[row] @ self._answers(self._nodes), own)  # (m, C)
+            change = h - (Y - h) * (self._total[row, None] - 1)
+        state = Components(field).rows(field.component[nodes])
+        alone = state.known == 1  # nothing is known of its component without it
+        h[alone] = 0
+        if field.centring is None:
+            return largest(h)
+        state.total += change
+        state.size += field.label[nodes] >= 0  # one with unsure answers is among the unlabelled
+        state.known -= 1
+        state.named -= _named(field, nodes)
+        heard = (state.named > 0) | alone[:, None]
+        return largest_centred(h, h - state.moved(), heard)
+
+    def _fitted_plainly(self, nodes: Ints) -> tuple[Floats, Floats]:
+        """(m, C) h at each of these answered nodes without its answers, and how the sum of h over the unlabelled nodes
+        changes; a solve each."""
+        field = self._field
+        h, change = np.zeros((2, len(nodes), field.n_classes))
+        ties, leans = (each[nodes] for each in leaning(field.attached))  # (m,) and (m, C)
+        sure = field.label[nodes] >= 0
+        found = without_label(field, nodes[sure])
+        h[sure] = _ratio(found.pull - leans[sure], (found.precision - ties[sure])[:, None])
+        change[sure] = h[sure] - (self._answers(nodes[sure]) - h[sure]) * found.reach[:, None]
+        place = np.full(field.n_nodes, -1)
+        place[field.unlabelled] = np.arange(len(field.unlabelled))
+        place = place[nodes[~sure]]
+        variance, total = field.variance[place, None], field.columns(nodes[~sure]).sum(axis=0)[:, None]
+        h[~sure] = _ratio(field.h[place] / variance - leans[~sure], 1 / variance - ties[~sure, None])
+        change[~sure] = -total * (leans[~sure] - ties[~sure, None] * h[~sure])
+        return h, change
+
+    def _keeps_up(self) -> bool:
+        """Bring the matrix up to date with the labels; False, and it is let go, where there are too many."""
+        field = self._field
+        now = np.flatnonzero(field.label >= 0)
+        if len(now) > MOST:
+            self._nodes, self._S, self._total = self._nodes[:0], self._S[:0, :0], self._total[:0]
+            return False
+        self._forget(self._nodes[field.label[self._nodes] < 0])
+        self._learn(now[~np.isin(now, self._nodes)])
+        return True
+
+    def _answers(self, nodes: Ints) -> Floats:
+        """(l, C) what the labels of these nodes say to each class's column."""
+        C = self._field.n_classes
+        Y: Floats = np.array([answer(c, C) for c in range(C)])[self._field.label[nodes]]
+        return Y
 
     def _learn(self, new: Ints) -> None:
         """These nodes have labels, too."""
@@ -81,7 +135,9 @@ class Hindsight:
         rows = -(ties[:, new].T.toarray() + reach @ ties[:, field.unlabelled].T)  # (new, l)
         rows[np.arange(len(new)), len(old) + np.arange(len(new))] += field.precision.diagonal[new]
         across, corner = rows[:, : len(old)], rows[:, len(old) :]
+        total = 1 + reach.sum(axis=1)
         corrected = self._S + across.T @ _inverse(corner) @ across
+        self._total = np.concatenate([self._total + across.T @ _inverse(corner) @ total, total])
         self._S = np.vstack([np.hstack([corrected, across.T]), np.hstack([across, corner])])
         self._nodes = nodes
 
@@ -92,8 +148,20 @@ class Hindsight:
         out: Flags = np.isin(self._nodes, gone)
         corner, across = self._S[np.ix_(out, out)], self._S[np.ix_(out, ~out)]
         left: Floats = self._S[np.ix_(~out, ~out)]
+        self._total = self._total[~out] - across.T @ _inverse(corner) @ self._total[out]
         self._S = left - across.T @ _inverse(corner) @ across
         self._nodes = self._nodes[~out]
+
+
+def _named(field: Field, nodes: Ints) -> Flags:
+    """(m, C) the classes that the answers to each of these nodes name; where one is sure, that one."""
+    label = field.label[nodes, None]
+    return np.where(label >= 0, label == np.arange(field.n_classes), field.attached[nodes] > 0)
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    """The quotient; zero where both are, since no other answer reaches the node."""
+    return np.divide(top, bottom, out=np.zeros_like(top), where=np.broadcast_to(bottom > 0, top.shape))
 
 
 def _inverse(corner: Floats) -> Floats:

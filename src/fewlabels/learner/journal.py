@@ -96,6 +96,8 @@ def _replay(learner: Any, event: Record) -> None:
     node = learner.graph.names[event["node"]]
     if do == "teach":
         return learner.teach(node, event["label"], event.get("confidence", 1.0))
+    if do == "check":
+        return learner.add_checks([node])
     return {"forget": learner.forget, "skip": learner.skip}[do](node)
 
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fewlabels.arrays import Floats, is_whole
-from fewlabels.errors import LabelError, QueryError
+from fewlabels.arrays import Flags, Floats, is_whole
+from fewlabels.errors import LabelError, QueryError, SettingError
 from fewlabels.field import Costs, Engine, Field, Screening, make_field
 from fewlabels.graph import Graph
 from fewlabels.learner import answers, choosing, journal
 from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
+from fewlabels.learner.checks import EARLY, EVERY, FIRST, Check, NextQuestion, audited, draw, is_due
+from fewlabels.learner.estimate import CONFIDENCE, TARGET, Audit, ErrorEstimate, can_stop, estimate, require_share
 from fewlabels.learner.hindsight import Hindsight
 from fewlabels.learner.outcomes import Foresight, Outcome
 from fewlabels.learner.report import PREFIX, Report
@@ -29,6 +31,7 @@ from fewlabels.learner.settings import (
     seed_of,
 )
 from fewlabels.learner.suspects import Suspect, chances, contradicted
+from fewlabels.learner.verdict import Verdict, verdict
 from fewlabels.marginals import largest, predicted
 from fewlabels.risk import uncentred_risk, zero_one_risk
 from fewlabels.strategies import Strategy, make_strategy
@@ -102,6 +105,8 @@ class ActiveLearner:
         self._error: float | None = None  # expected in this state, once asked for
         self._answers = Answers()
         self._skipped: set[int] = set()
+        self._drawn: dict[int, None] = {}  # the checks, in the order drawn
+        self._audited: tuple[Audit, dict[int, tuple[int, int]]] | None = None  # in this state, once asked for
         self._events: list[journal.Record] = []
         self._costs: Costs | None = None  # (n,) the strategy's in this state, once asked for
         self._two_step: Floats | None = None  # (n,) R+q in this state, once asked for
@@ -205,7 +210,8 @@ class ActiveLearner:
         if not is_whole(wanted) or wanted < 1:
             raise QueryError(f"query({k!r}): ask for a whole number of nodes, at least 1.")
         others = [node for node in {self.graph.position(node) for node in without} if self._askable(node)]
-        choosing.require_left(wanted, self.graph.n_nodes, len(self._answers), len(self._skipped), len(others))
+        left = self.graph.n_nodes - len(self._answers) - len(self._skipped) - len(others)
+        choosing.require_left(wanted, left, len(self._answers), len(self._skipped), len(others))
         rng = self._rng(len(self._events))
 
         def choose(costs: Costs) -> int:
@@ -320,6 +326,110 @@ class ActiveLearner:
                 self._error = TRUSTED * risk + (1 - TRUSTED) * wrong * left
         return self._error
 
+    def check(self, k: int = 1, *, without: Iterable[Hashable] = ()) -> list[Any]:
+        """k nodes drawn at random, not by cost: teach their answers like any other, and they measure the error.
+
+        A check stays one until it is answered or skipped, so those not answered yet come first; ask about them without
+        showing a prediction. None is in `without`, which others may be answering.
+        """
+        if not is_whole(k) or k < 1:
+            raise QueryError(f"check({k!r}): ask for a whole number of nodes, at least 1.")
+        others = {self.graph.position(node) for node in without}
+        waiting = [node for node in self._drawn if self._askable(node) and node not in others][:k]
+        if len(waiting) < k:
+            left = self._left(others.union(self._drawn))
+            found = len(waiting) + int(left.sum())
+            choosing.require_left(k, found, len(self._answers), len(self._skipped), len(others), "check")
+            waiting += self._mark(draw(left, k - len(waiting), self._rng(len(self._events))))
+        return [self.graph.names[node] for node in waiting]
+
+    def add_checks(self, nodes: Iterable[Hashable]) -> None:
+        """Remember these nodes, which were drawn at random elsewhere and have no answer yet, as checks."""
+        found = [self.graph.position(node) for node in nodes]
+        for k in found:
+            if k in self._answers and k not in self._drawn:
+                raise LabelError(
+                    f"node {self.graph.names[k]!r} has an answer already: a check is drawn first and answered then."
+                )
+        self._mark([k for k in dict.fromkeys(found) if k not in self._drawn])
+
+    @property
+    def checks(self) -> list[Check]:
+        """The checks in the order drawn, each with its answer and what all other answers predict in its place."""
+        names, judged = self.graph.names, self._judge()[1]
+        found = {k: (self._classes[said], self._classes[other]) for k, (said, other) in judged.items()}
+        return [Check(names[k], *found.get(k, (None, None)), k in self._skipped) for k in self._drawn]
+
+    def is_check(self, node: Hashable) -> bool:
+        """Whether this node was drawn as a check."""
+        return self.graph.position(node) in self._drawn
+
+    @property
+    def audit(self) -> Audit:
+        """What the checks say, in numbers: all that `error`, `can_stop` and `verdict` depend on."""
+        return self._judge()[0]
+
+    def error(self, confidence: float = CONFIDENCE) -> ErrorEstimate:
+        """The share of all nodes that are predicted wrongly, measured by the checks (docs/honest.md).
+
+        Each check is judged by what all other answers predict for it now. Without checks the interval is as wide as it
+        can be, and the value is the share of the answers that the others predict wrongly.
+        """
+        require_share("confidence", confidence, 0.5, CONFIDENCE)
+        return estimate(self.audit, confidence)
+
+    def can_stop(self, target: float = TARGET, confidence: float = CONFIDENCE) -> bool:
+        """Whether the checks show that at most this share of the nodes is wrong. It may be asked after every answer."""
+        require_share("target", target, 0.0, TARGET)
+        require_share("confidence", confidence, 0.5, CONFIDENCE)
+        return can_stop(self.audit, target, confidence)
+
+    def verdict(self, target: float = TARGET, confidence: float = CONFIDENCE) -> Verdict:
+        """Where the labelling stands, as a state and a sentence: still learning, probably below the target, checked, or
+        above it.
+        """
+        require_share("target", target, 0.0, TARGET)
+        require_share("confidence", confidence, 0.5, CONFIDENCE)
+        return verdict(self.audit, target, confidence, self._settled)
+
+    def next(
+        self,
+        target: float = TARGET,
+        confidence: float = CONFIDENCE,
+        *,
+        every: int = EVERY,
+        without: Iterable[Hashable] = (),
+    ) -> NextQuestion:
+        """What to ask now so as to reach the target and to know it: a question, or a check.
+
+        The first 20 answers are to questions. Then one in `every` is a check (0: none), and all are as soon as the
+        target seems reached, until `can_stop` or until errors are found.
+        """
+        others = list(without)
+        if self.wants_check(target, confidence, every=every, without=others):
+            return NextQuestion(self.check(without=others)[0], True)
+        return NextQuestion(self.query(without=others), False)
+
+    def wants_check(
+        self,
+        target: float = TARGET,
+        confidence: float = CONFIDENCE,
+        *,
+        every: int = EVERY,
+        without: Iterable[Hashable] = (),
+    ) -> bool:
+        """Whether `next` is a check."""
+        require_share("target", target, 0.0, TARGET)
+        require_share("confidence", confidence, 0.5, CONFIDENCE)
+        if not is_whole(every) or every < 0:
+            raise SettingError(f"every is {every!r}: one question in so many is a check, such as {EVERY}; 0 for none.")
+        answered = list(dict.fromkeys(each.node for each in self._answers.given))
+        if not every or len(answered) < FIRST:
+            return False
+        others = [k for k in map(self.graph.position, without) if self._askable(k)]
+        asked = [*answered, *sorted(others, key=lambda k: k in self._drawn)]  # a check others answer is the last of all
+        return is_due(self.audit, target, confidence, asked, self._drawn, self._settled, every)
+
     @property
     def unheard(self) -> list[Hashable]:
         """The classes that no answer has named."""
@@ -334,7 +444,7 @@ class ActiveLearner:
         """What is known of every node, one row each, indexed by node.
 
         Columns: label (as taught, else None), prediction, its chance, reached (whether any label reaches it), skipped,
-        and p_<class> for each class.
+        check (its number among the checks), and p_<class> for each class.
         """
         return self._report().frame()
 
@@ -374,8 +484,9 @@ class ActiveLearner:
 
     def _report(self) -> Report:
         return Report(
-            self.graph, self.classes, self.labelled, self.predict(), self.predict_proba(), self.unreached, self.skipped
-        )
+            self.graph, self.classes, self.labelled, self.predict(), self.predict_proba(), self.unreached, self.skipped,
+            [self.graph.names[node] for node in self._drawn],
+        )  # fmt: skip
 
     def _rng(self, n_events: int) -> np.random.Generator:
         """Draws the question that follows this many events."""
@@ -386,6 +497,32 @@ class ActiveLearner:
 
     def _askable(self, k: int) -> bool:
         return k not in self._answers and k not in self._skipped
+
+    def _left(self, without: Iterable[int]) -> Flags:
+        """(n,) the nodes that may be asked about, but for these."""
+        left = np.ones(self.graph.n_nodes, dtype=bool)
+        left[[*self._answers.nodes, *self._skipped, *without]] = False
+        return left
+
+    def _mark(self, nodes: list[int]) -> list[int]:
+        """These are checks from now on. What is known of any node stays as it is."""
+        for k in nodes:
+            self._drawn[k] = None
+            self._events.append({"do": "check", "node": k})
+        self._audited = None
+        return nodes
+
+    def _judge(self) -> tuple[Audit, dict[int, tuple[int, int]]]:
+        if self._audited is None:
+            self._audited = audited(
+                self._field, self._hindsight, self._answers, self._skipped, self._drawn, self.expected_error()
+            )
+        return self._audited
+
+    @property
+    def _settled(self) -> bool:
+        """Whether the model's own numbers mean anything: not before the classes were heard."""
+        return not self.unheard or len(self._answers) >= EARLY * len(self._classes)
 
     def _costs_now(self) -> Costs:
         if self._costs is None:
@@ -404,5 +541,5 @@ class ActiveLearner:
         self._events.append({"do": do, **what})
         if "node" in what:
             self._field.skip(what["node"], not self._askable(what["node"]))
-        self._costs = self._two_step = self._error = None
+        self._costs = self._two_step = self._error = self._audited = None
         self._foresight = Foresight(self._field, self._strategy)

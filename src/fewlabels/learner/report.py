@@ -25,7 +25,8 @@ PREFIX = "fewlabels_"  # of the attributes, which may stand beside others called
 
 @dataclass(frozen=True)
 class Report:
-    """For each node: its label as taught, the prediction and its chance, whether a label reaches it, and any skip."""
+    """For each node: its label as taught, the prediction and its chance, whether a label reaches it, any skip, and its
+    number among the checks."""
 
     graph: Graph
     classes: Sequence[Hashable]
@@ -34,9 +35,11 @@ class Report:
     chance: Floats  # (n, C)
     unreached: Sequence[Hashable]
     skipped: Sequence[Hashable]
+    checks: Sequence[Hashable]  # in the order drawn
 
     def frame(self) -> pd.DataFrame:
-        """Columns label (None where not taught), prediction, chance, reached, skipped, and p_<class> for each class.
+        """Columns label (None where not taught), prediction, chance, reached, skipped, check (1 for the first drawn,
+        missing elsewhere), and p_<class> for each class.
 
         `chance` is that of the prediction; where reached is False it says nothing: all classes are equally likely.
         """
@@ -45,6 +48,7 @@ class Report:
         taught = np.full(self.graph.n_nodes, None, dtype=object)
         for node, label in self.labelled.items():
             taught[self.graph.position(node)] = label
+        drawn = self._drawn()
         index = pd.Index(list(self.graph.names), name="node", tupleize_cols=False)
         columns = {
             "label": pd.Series(taught, index=index, dtype=object),  # pandas would turn None into NaN
@@ -52,17 +56,20 @@ class Report:
             "chance": self._chance_of_prediction(),
             "reached": ~self._at(self.unreached),
             "skipped": self._at(self.skipped),
+            "check": pd.Series([drawn.get(node) for node in self.graph.names], index=index, dtype="Int64"),
         }
         chances = pd.DataFrame(self.chance, columns=[f"p_{c}" for c in self.classes], index=index)
         return pd.concat([pd.DataFrame(columns, index=index), chances], axis=1)
 
     def onto_networkx(self, g: Any, prefix: str) -> None:
-        """Set prefix + label (only where taught), prediction, chance, reached and skipped on every node of g."""
+        """Set prefix + label (only where taught), prediction, chance, reached, skipped and check (only where drawn) on
+        every node of g."""
         numbers = [self.graph.position(node) for node in g.nodes]  # all of them, before any is changed
         known = list(self._attributes())
         for node, number in zip(g.nodes, numbers, strict=True):
             attributes = g.nodes[node]
-            attributes.pop(f"{prefix}label", None)  # as taught before, and perhaps forgotten since
+            for key in ("label", "check"):  # as taught before, and perhaps forgotten since
+                attributes.pop(prefix + key, None)
             attributes.update({prefix + key: value for key, value in known[number].items() if value is not None})
 
     def onto_igraph(self, g: Any, prefix: str, name: str) -> None:
@@ -83,6 +90,7 @@ class Report:
         """For each node what is known of it, in Python's own types: files are written from them."""
         reached, skipped = (~self._at(self.unreached)).tolist(), self._at(self.skipped).tolist()
         predicted, chance = self.predicted.tolist(), self._chance_of_prediction().tolist()
+        drawn = self._drawn()
         for k, node in enumerate(self.graph.names):
             yield {
                 "label": self.labelled.get(node),
@@ -90,12 +98,16 @@ class Report:
                 "chance": chance[k],
                 "reached": reached[k],
                 "skipped": skipped[k],
+                "check": drawn.get(node),
             }
 
     def _chance_of_prediction(self) -> Floats:
         """(n,) not always the largest chance: the prediction is that of label propagation."""
         column = {label: number for number, label in enumerate(self.classes)}
         return self.chance[np.arange(self.graph.n_nodes), [column[label] for label in self.predicted.tolist()]]
+
+    def _drawn(self) -> dict[Hashable, int]:
+        return {node: number for number, node in enumerate(self.checks, start=1)}
 
     def _at(self, nodes: Sequence[Hashable]) -> NDArray[np.bool_]:
         """(n,) whether a node is one of these."""

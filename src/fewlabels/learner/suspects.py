@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def chances_without(field: Field, answers: Sequence[NumberedAnswer], component: 
     for each in answers:
         if not each.sure:
             odds[each.node] += each.odds * answer(each.label, C)
-    f[sure] = 2 * (without_label(field, nodes)[0] - leans[nodes]) + odds[nodes]
+    f[sure] = 2 * (without_label(field, nodes).pull - leans[nodes]) + odds[nodes]
     place = np.full(field.n_nodes, -1)
     place[field.unlabelled] = np.arange(len(field.unlabelled))
     h, variance = field.h, field.variance
@@ -101,8 +102,16 @@ def chances(field: Field, answers: Sequence[NumberedAnswer]) -> Floats:
     return p
 
 
-def without_label(field: Field, nodes: Ints) -> tuple[Floats, Floats]:
-    """(m, C) h / G and (m,) 1 / G of each of these labelled nodes, were its label not known: B_i + reach_i B.
+class Unlabelled(NamedTuple):
+    """What is known of some labelled nodes, were the label of each not known."""
+
+    pull: Floats  # (m, C) h / G
+    precision: Floats  # (m,) 1 / G
+    reach: Floats  # (m,) how much its label counts at all unlabelled nodes together
+
+
+def without_label(field: Field, nodes: Ints) -> Unlabelled:
+    """Each of these labelled nodes, were its label not known: h / G is B_i + reach_i B.
 
     B (n, C) is the signed pull of all answers but i's; only sums of its terms, so nothing of i cancels. 1 / G is the
     same with an answer of one everywhere.
@@ -117,7 +126,7 @@ def without_label(field: Field, nodes: Ints) -> tuple[Floats, Floats]:
     B = (Q.towards(Y) + unsure)[u]  # (u, C + 1)
     place = np.full(n, -1)
     place[u] = np.arange(len(u))
-    found = np.empty((len(nodes), C + 1))
+    found, reached = np.empty((len(nodes), C + 1)), np.empty(len(nodes))
     step = max(1, ENTRIES // max(1, len(u)))
     for start in range(0, len(nodes), step):
         some = nodes[start : start + step]
@@ -129,5 +138,6 @@ def without_label(field: Field, nodes: Ints) -> tuple[Floats, Floats]:
             with_it = B[place[beside]]
             B[place[beside]] = Q.rows(beside) @ Y + unsure[beside]
             found[row] = (ties @ Y)[0] + unsure[i] + reach @ B
+            reached[row] = reach.sum()
             Y[i], B[place[beside]] = own, with_it
-    return found[:, :C], found[:, C]
+    return Unlabelled(found[:, :C], found[:, C], reached)

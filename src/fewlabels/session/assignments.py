@@ -65,10 +65,15 @@ class ConflictError(FewlabelsError):
 
 @dataclass(frozen=True)
 class Question:
-    """An item put to one person, and why: chosen, requested, second opinion, again."""
+    """An item put to one person, and why: chosen, check, requested, second opinion, again."""
 
     item: int
     reason: str
+
+    @property
+    def blind(self) -> bool:
+        """Whether the person must not see what others said or what is predicted."""
+        return self.reason in ("check", "second opinion")
 
 
 class Assignments:
@@ -80,7 +85,7 @@ class Assignments:
 
     def take_back(self, events: Sequence[Event]) -> None:
         """Take back the questions that these events, all of one person, answer."""
-        for item in self._ledger.items(events):
+        for item in self._ledger.items(event for event in events if event.do != "check"):
             self._leases.give_back(events[-1].who, item)
 
     def being_read(self) -> list[int]:
@@ -113,6 +118,8 @@ class Assignments:
 
     def _lend(self, who: str, item: int, reason: str) -> Question:
         self._leases.lend(who, item)
+        if item in self._ledger.checks and self._ledger.label(item) is None and reason != "second opinion":
+            reason = "check"
         return Question(item, reason)
 
     def _open_to(self, who: str, item: int) -> bool:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fewlabels.learner.checks import FIRST
+from fewlabels.learner.estimate import Audit, checks_to_go, percent
+
 RECENT = 10  # last points of the curve, whose slope is followed
 MOST = 10_000  # beyond this many answers an estimate says nothing
 
@@ -45,3 +48,43 @@ def answers_to_go(curve: Sequence[Point], target: float) -> int | None:
         return None
     more = math.ceil(math.log(error[-1] / target) / -slope - 1e-9)
     return more if more <= MOST else None
+
+
+def answers_to_verdict(
+    audit: Audit, more: int | None, target: float, confidence: float, every: int
+) -> tuple[int, int] | None:
+    """From how many to about how many more answers until it is certain enough that the target is reached; None where
+    nobody can tell.
+
+    `more` are needed to learn. At best no check is wrong; the other end is twice the learning, and checks of which half
+    as many are wrong as the target allows.
+    """
+    best, usual = (checks_to_go(audit, target, confidence, wrong) for wrong in (0.0, target / 2))
+    if more is None or best is None or usual is None:
+        return None
+    beside = [math.ceil(learning / max(1, every - 1)) for learning in (more, 2 * more)]  # checks asked meanwhile
+    low, high = more + max(best, beside[0]), 2 * more + max(usual, beside[1])
+    return (low, high) if high <= MOST else None
+
+
+def forecast(audit: Audit, answered: int, more: int | None, target: float, confidence: float, every: int) -> str:
+    """The same in a sentence; how many checks it takes is known before anybody starts.
+
+    >>> new = Audit(n_nodes=5_000, left=5_000, skipped=0, wrong=(), expected=0.9, hindsight=None)
+    >>> forecast(new, 0, None, target=0.05, confidence=0.9, every=4)
+    'To know that at most 5% are wrong takes at least 54 checks, all of them right, after 20 answers.'
+    """
+    best = checks_to_go(audit, target, confidence)
+    if best == 0:
+        return ""
+    if best is None:
+        return f"To know that at most {percent(target)} are wrong, nearly every item must be answered."
+    first = f" after {FIRST} answers" if answered < FIRST else ""
+    span = answers_to_verdict(audit, more, target, confidence, every)
+    checks = f"{best} check{'s' if best > 1 else ''}"
+    if span is None or first:
+        right = ", all of them right," if best > 1 else ""
+        end = f"{right}{first}".rstrip(",")
+        return f"To know that at most {percent(target)} are wrong takes at least {checks}{end}."
+    low, high = span
+    return f"About {low:,} to {high:,} more answers to a verdict, at least {best} of them checks."

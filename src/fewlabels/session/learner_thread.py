@@ -16,7 +16,8 @@ import numpy as np
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.errors import QueryError
 from fewlabels.graph import Graph
-from fewlabels.learner import ActiveLearner, Outcome
+from fewlabels.learner import ActiveLearner, NextQuestion, Outcome
+from fewlabels.learner.estimate import Audit
 from fewlabels.machine.progress import say
 from fewlabels.session.forecast import Point, extended
 from fewlabels.session.ledger import Change
@@ -39,6 +40,8 @@ class Predictions:
     chance: Floats  # (n, C)
     expected_error: float
     curve: Sequence[Point]
+    audit: Audit  # what the checks say
+    suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
 
     @property
     def chance_of_prediction(self) -> Floats:
@@ -60,7 +63,16 @@ class Explanation:
     expected_error: float  # now
     classes: Sequence[str]  # of the outcomes
     outcomes: Sequence[Outcome]
-    missing: str | None  # "labelled", "classes" (there are not two yet) or "memory" (none for a second field)
+    missing: str | None  # "labelled", "classes" (there are not two yet), "memory" (none for a second field) or "check"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a session is after: this share of wrong items at most, known with this confidence, by this many checks."""
+
+    target: float
+    confidence: float
+    every: int  # one question in so many is a check; 0: none
 
 
 class LearnerThread:
@@ -72,7 +84,7 @@ class LearnerThread:
     are there already, without labels.
     """
 
-    def __init__(self, graph: Graph, strategy: str, seed: int, being_read: Callable[[], list[int]]) -> None:
+    def __init__(self, graph: Graph, strategy: str, seed: int, goal: Goal, being_read: Callable[[], list[int]]) -> None:
         """`being_read` tells which items people are reading: what follows their answers is prepared."""
         self._learner = ActiveLearner(graph, range(2), strategy, random_state=seed)
         self.field = self._learner.describe()
@@ -80,6 +92,8 @@ class LearnerThread:
         self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
         self._turn = itertools.count()
         self._broken: BaseException | None = None
+        self._goal = goal
+        self._foreseen: dict[int, bool] = {}  # item -> whether its answer was what had been predicted
         self._being_read = being_read
         self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when they are outdated
         self._heard = 0.0  # when the last change was learnt
@@ -112,9 +126,18 @@ class LearnerThread:
         while len(self._learner.classes) < len(self._number):
             self._learner.add_class(len(self._learner.classes))
         self._learner.forget(list(change.forget))
+        self._learner.add_checks(change.check)
+        if not change.changes_predictions:
+            return
+        for item in change.forget:
+            self._foreseen.pop(item, None)
         if change.teach:
             items, labels = zip(*change.teach, strict=True)
-            self._learner.teach(list(items), [self._number[label] for label in labels])
+            numbers = [self._number[label] for label in labels]
+            for item, number in zip(items, numbers, strict=True):
+                if (predicted := self.predictions.predicted[item]) >= 0:
+                    self._foreseen[item] = bool(predicted == number)
+            self._learner.teach(list(items), numbers)
         for item in change.skip:
             self._learner.skip(item)
         self.predictions = self._look(version, self.predictions.curve)
@@ -137,9 +160,20 @@ class LearnerThread:
         """Wait until everything submitted so far is in the predictions."""
         self._put(SETTLE, lambda: None).result()
 
-    def choose(self, without: list[int]) -> int | None:
-        """The next item to ask about, not one of these; None where none is left."""
-        return self._put(ASK, lambda: self._ask(without)).result()
+    def choose(self, without: list[int]) -> NextQuestion | None:
+        """The next item to ask about, not one of these, and whether it is a check; None where none is left."""
+
+        def job() -> NextQuestion | None:
+            goal, learner = self._goal, self._learner
+            if learner.wants_check(goal.target, goal.confidence, every=goal.every, without=without):
+                try:
+                    return NextQuestion(int(learner.check(without=without)[0]), True)
+                except QueryError:
+                    return None
+            item = self._ask(without)
+            return None if item is None else NextQuestion(item, False)
+
+        return self._put(ASK, job).result()
 
     def order(self) -> list[int]:
         """The items that may be asked about: the next question first, then by their costs now."""
@@ -189,6 +223,8 @@ class LearnerThread:
             return Explanation(error, (), (), "classes")
         if item in learner.labelled:
             return Explanation(error, (), (), "labelled")
+        if learner.is_check(item):
+            return Explanation(error, (), (), "check")
         if not learner.can_look_further:
             return Explanation(error, (), (), "memory")
         return Explanation(error, classes, learner.outcomes(item)[: len(classes)], None)
@@ -235,7 +271,9 @@ class LearnerThread:
         chance = learner.predict_proba()
         error = learner.expected_error()
         curve = extended(curve, len(learner.labelled), error)
-        return Predictions(version, tuple(self._number), predicted, chance[:, : len(self._number)], error, curve)
+        seen = (sum(self._foreseen.values()), len(self._foreseen))
+        names = tuple(self._number)
+        return Predictions(version, names, predicted, chance[:, : len(names)], error, curve, learner.audit, seen)
 
     def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:
         done: Future[T] = Future()

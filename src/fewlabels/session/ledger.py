@@ -66,12 +66,17 @@ class ItemHistory:
 
 @dataclass(frozen=True)
 class Change:
-    """What the learner must be told about a group of events: what to forget, then labels, then skips."""
+    """What the learner must be told about a group of events: what to forget, then checks, labels, and skips."""
 
     new_classes: int = 0
     forget: tuple[int, ...] = ()
     teach: tuple[tuple[int, str], ...] = ()
     skip: tuple[int, ...] = ()
+    check: tuple[int, ...] = ()
+
+    @property
+    def changes_predictions(self) -> bool:
+        return bool(self.new_classes or self.forget or self.teach or self.skip)
 
 
 class Ledger:
@@ -79,16 +84,17 @@ class Ledger:
 
     >>> ledger = Ledger()
     >>> ledger.take([Event("class", "", "k1", label="cat", id=1), Event("class", "", "k1", label="dog", id=2)])
-    Change(new_classes=2, forget=(), teach=(), skip=())
+    Change(new_classes=2, forget=(), teach=(), skip=(), check=())
     >>> ledger.take([Event("answer", "ann", "k2", item=7, label="dog", id=3)])
-    Change(new_classes=0, forget=(), teach=((7, 'dog'),), skip=())
+    Change(new_classes=0, forget=(), teach=((7, 'dog'),), skip=(), check=())
     >>> ledger.take([Event("undo", "ann", "k3", item=7, undone=3, id=4)])
-    Change(new_classes=0, forget=(7,), teach=(), skip=())
+    Change(new_classes=0, forget=(7,), teach=(), skip=(), check=())
     """
 
     def __init__(self) -> None:
         self.classes: list[str] = []
         self.history: dict[int, ItemHistory] = {}
+        self.checks: dict[int, None] = {}  # the items drawn at random, in the order drawn
         self.requests: dict[str, list[Event]] = {}  # key of a request -> its events
         self.in_force: dict[int, Event] = {}  # number -> answer, skip, unsure or decision not taken back, in order
         self.last_event = 0  # number of the last event taken in
@@ -101,10 +107,12 @@ class Ledger:
         named = dict.fromkeys(event.label for event in events if event.do == "class" and event.label is not None)
         fresh = [label for label in named if label not in self.classes]  # one that is there already changes nothing
         self.classes.extend(fresh)
+        drawn = [e.item for e in events if e.do == "check" and e.item is not None and e.item not in self.checks]
+        self.checks |= dict.fromkeys(drawn)
         for event in events:
             self.requests.setdefault(event.key, []).append(event)
             self.last_event = event.id
-            if event.item is None:
+            if event.item is None or event.do == "check":
                 continue
             if event.undone is not None:
                 self._of[event.item].remove(self.in_force.pop(event.undone))
@@ -124,7 +132,7 @@ class Ledger:
                 teach.append((item, label))
             if skipped and not was_skipped:
                 skip.append(item)
-        return Change(len(fresh), tuple(forget), tuple(teach), tuple(skip))
+        return Change(len(fresh), tuple(forget), tuple(teach), tuple(skip), tuple(drawn))
 
     def label(self, item: int) -> str | None:
         """The label of an item, given by people or with the data."""
@@ -147,8 +155,11 @@ class Ledger:
         return [e for e in reversed(self.requests[found.key]) if e.id in self.in_force] if whole else [found]
 
     def _state(self, item: int) -> tuple[str | None, bool]:
+        """The label, and whether it counts as skipped: a check also where someone is unsure of it, or people differ."""
         history = self.history.get(item)
-        return (history.label, history.skip is not None and history.label is None) if history else (None, False)
+        if history is None or history.label is not None:
+            return (history.label if history else None), False
+        return None, history.skip is not None or (item in self.checks and (bool(history.unsure) or history.disputed))
 
     def _rebuild(self, item: int) -> None:
         """What is left of what was said, after an event was taken back."""

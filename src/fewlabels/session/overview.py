@@ -12,13 +12,14 @@ import numpy as np
 
 from fewlabels.errors import LabelError, nearest
 from fewlabels.items import Items
+from fewlabels.learner.checks import EARLY
+from fewlabels.learner.estimate import ErrorEstimate, percent
+from fewlabels.learner.verdict import verdict
 from fewlabels.session.agreement import kappa
-from fewlabels.session.forecast import Point, answers_to_go, thinned
-from fewlabels.session.learner_thread import Predictions
+from fewlabels.session.forecast import Point, answers_to_go, forecast, thinned
+from fewlabels.session.learner_thread import Goal, Predictions
 from fewlabels.session.ledger import TABLE, ItemHistory
 from fewlabels.session.store import Event
-
-EARLY = 5  # answers per class after which a class that was never given may well have no items
 
 Row = dict[str, str | int | float | None]
 
@@ -37,8 +38,13 @@ class Standing:
     settled: bool  # whether that means anything: not before the classes were heard
     curve: Sequence[Point]
     target: float
-    reached: bool
-    more: int | None  # about how many answers until the target
+    state: str  # learning, probable, checked or above; unchecked where no checks are wanted
+    verdict: str  # the same in a sentence
+    estimate: ErrorEstimate
+    suggestions: tuple[int, int]  # right, and all
+    reached: bool  # whether people can stop
+    more: int | None  # about how many answers until the expected error is at the target
+    forecast: str  # how many answers a verdict takes, in a sentence
     counts: list[int]  # items of each class, labelled or predicted
     to_review: list[int]  # of these, predicted only
     people: dict[str, int]  # who -> answers
@@ -52,9 +58,10 @@ class Snapshot:
     """Everything about one moment; it never changes. Classes, chances and counts belong to the predictions' version."""
 
     items: Items
-    target: float
+    goal: Goal
     predictions: Predictions
     history: Mapping[int, ItemHistory]  # item -> what was said about it
+    checks: Mapping[int, None]  # the items drawn at random, in the order drawn
     in_force: dict[int, Event]  # number -> event not taken back, in order
     last_event: int  # the newest in `history` and `in_force`; the predictions may be a moment behind
 
@@ -119,6 +126,14 @@ class Snapshot:
                 shared.append({who: str(vote.label) for who, vote in votes.items()})
         early = len(heard) < n_classes and labelled < EARLY * n_classes
         settled = n_classes > 1 and not early
+        target, confidence, every = self.goal.target, self.goal.confidence, self.goal.every
+        audit, more = predictions.audit, answers_to_go(predictions.curve, target) if settled else None
+        found = verdict(audit, target, confidence, settled)
+        unchecked = "Nothing is checked: " + (
+            f"about {percent(predictions.expected_error)} are expected to be wrong."
+            if settled
+            else "too early to tell."
+        )
         open_ = ~predictions.unreached
         open_[self.labelled()] = False
         people = Counter(e.who for e in self.in_force.values() if e.do in ("answer", "decide") and e.who != TABLE)
@@ -132,9 +147,14 @@ class Snapshot:
             expected_error=predictions.expected_error,
             settled=settled,
             curve=thinned(predictions.curve),
-            target=self.target,
-            reached=settled and predictions.expected_error <= self.target,
-            more=answers_to_go(predictions.curve, self.target) if settled else None,
+            target=target,
+            state=found.state if every else "unchecked",
+            verdict=str(found) if every else unchecked,
+            estimate=found.estimate,
+            suggestions=predictions.suggestions,
+            reached=bool(every) and found.can_stop,
+            more=more,
+            forecast=forecast(audit, labelled, more, target, confidence, every) if every else "",
             counts=np.bincount(predictions.predicted[~predictions.unreached], minlength=n_classes).tolist(),
             to_review=np.bincount(predictions.predicted[open_], minlength=n_classes).tolist(),
             people=dict(people),
@@ -144,11 +164,14 @@ class Snapshot:
         )
 
     def rows(self) -> Iterator[Row]:
-        """Everything to export, a row for every item: its label as given, what is predicted, who said so and when.
+        """Everything to export, a row for every item: its label as given, what is predicted, who said so and when; the
+        checks numbered in the order drawn; and in every row what is known of the error of the predictions.
 
         The status is labelled, predicted, disputed (people differ and nobody has decided) or unknown (no label reaches
         it). Where several people answered, `answers` says what each of them gave.
         """
+        drawn = {item: number for number, item in enumerate(self.checks, start=1)}
+        said = self.standing.verdict
         for item, name in enumerate(self.items.names):
             history = self.history.get(item, ItemHistory())
             source, votes, prediction = history.source, history.by_people, self.prediction(item)
@@ -164,6 +187,8 @@ class Snapshot:
                 "when": source.at if source else None,
                 "answers": "; ".join(f"{who}: {vote.label}" for who, vote in votes.items()) if len(votes) > 1 else None,
                 "aside": "skipped" if history.skip else "unsure" if history.unsure else None,
+                "check": drawn.get(item),
+                "verdict": said,
             }
             chances = self.predictions.chance[item].tolist() if prediction else [None] * len(self.classes)
             named = zip(self.classes, chances, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from itertools import groupby
@@ -14,19 +15,22 @@ import numpy as np
 
 from fewlabels.errors import LabelError, NodeError, SettingError, nearest
 from fewlabels.items import Items
+from fewlabels.learner.checks import EVERY
+from fewlabels.learner.estimate import CONFIDENCE, TARGET, require_share
 from fewlabels.session.assignments import Assignments, ConflictError, Question
-from fewlabels.session.learner_thread import Explanation, LearnerThread
+from fewlabels.session.learner_thread import Explanation, Goal, LearnerThread
 from fewlabels.session.ledger import TABLE, Change, Ledger
 from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES
 from fewlabels.session.overview import Snapshot
 from fewlabels.session.store import Event, Store
 from fewlabels.strategies import make_strategy
 
-TARGET = 0.05  # expected error at which people may stop
-
 
 class Session:
     """Questions out, answers in, from any number of threads at once; what there is to see is in `snapshot`.
+
+    The aim is that at most `target` of the items are predicted wrongly, and to know it with this confidence: after the
+    first answers, one question in `checks` is a check, an item drawn at random (0: none, and nobody is told to stop).
 
     A request that changes something carries a `key` of its own: if it is sent again, because its reply was lost, it is
     answered again but counts once.
@@ -39,22 +43,25 @@ class Session:
         *,
         strategy: str = "tsa",
         target: float = TARGET,
+        confidence: float = CONFIDENCE,
+        checks: int = EVERY,
         overlap: int = 1,
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
         tell: Callable[[str], None] = lambda line: None,
     ) -> None:
-        check_settings(strategy, target, overlap)
+        check_settings(strategy, target, overlap, confidence, checks)
         classes = list(dict.fromkeys([*items.classes, *items.known.values()]))
         for label in classes:
             _check_class_name(label)
         _check_number_of_classes(len(classes))
-        self.items, self.strategy, self.target, self.overlap = items, strategy, target, overlap
+        self.items, self.strategy, self.overlap = items, strategy, overlap
+        self.goal = Goal(target, confidence, checks)
         self._writing = threading.Lock()  # one request writes at a time, in the order of the store
         self._lock = threading.Lock()  # around the ledger and the assignments, held briefly
         self._ledger = Ledger()
         self._assignments = Assignments(self._ledger, items.names, overlap, clock)
-        self._learner = LearnerThread(items.graph, strategy, seed, self._being_read)
+        self._learner = LearnerThread(items.graph, strategy, seed, self.goal, self._being_read)
         self.field = self._learner.field  # how it learns, and why so
         self._last: Snapshot | None = None
         about = {"fingerprint": items.fingerprint, "title": items.title, "n_items": str(len(items.names))}
@@ -130,10 +137,18 @@ class Session:
             chosen = self._learner.choose(closed)
             if chosen is None:
                 return None
+            if chosen.check:
+                self._keep_check(who, chosen.node)
             with self._lock:
-                found = self._assignments.assign(who, chosen)
+                found = self._assignments.assign(who, chosen.node)
             if found is not None:  # else it has gone to someone else meanwhile
                 return found
+
+    def _keep_check(self, who: str, item: int) -> None:
+        """A check is on disk before anybody sees it: which items were drawn cannot depend on their answers."""
+        with self._writing:
+            if item not in self._ledger.checks:  # else it waits for its answer since an earlier draw
+                self._take(self._store.append([Event("check", who, f"check-{uuid.uuid4()}", item=item)]))
 
     def order(self) -> list[int]:
         """The items that may be asked about, in the order in which they are worth asking about now."""
@@ -261,7 +276,8 @@ class Session:
             last = self._last
             if last is None or last.predictions is not predictions or last.last_event != last_event:
                 history, in_force = self._ledger.history.copy(), self._ledger.in_force.copy()
-                last = self._last = Snapshot(self.items, self.target, predictions, history, in_force, last_event)
+                checks = dict(self._ledger.checks)
+                last = self._last = Snapshot(self.items, self.goal, predictions, history, checks, in_force, last_event)
             return last
 
     def heard(self, key: str) -> bool:
@@ -308,11 +324,15 @@ def _meaning(event: Event) -> tuple[str, str, int | None, str | None]:
     return event.do, event.who, event.item, event.label
 
 
-def check_settings(strategy: str, target: float, overlap: int) -> None:
+def check_settings(
+    strategy: str, target: float, overlap: int, confidence: float = CONFIDENCE, checks: int = EVERY
+) -> None:
     """Refuse settings that no session can be opened with, before anything is read."""
     make_strategy(strategy)
-    if not 0 < target < 1:
-        raise SettingError(f"the target error is {target}: give a share between 0 and 1, such as {TARGET}.")
+    require_share("target", target, 0.0, TARGET)
+    require_share("confidence", confidence, 0.5, CONFIDENCE)
+    if checks < 0:
+        raise SettingError(f"checks is {checks}: one question in so many is a check, such as {EVERY}; 0 for none.")
     if overlap < 1:
         raise SettingError(f"overlap is {overlap}: at least 1 person must label each item.")
 

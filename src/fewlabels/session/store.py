@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from fewlabels.errors import FewlabelsError, FileError
 
-FORMAT = "1"
+FORMAT = "2"  # 1 knew no checks
 MAGIC = b"SQLite format 3\0"
 FAR = 2**60  # the byte that is locked
 PATIENCE = 2.0  # seconds to wait for another program to let go of the file
@@ -27,7 +27,7 @@ CREATE TABLE events (
     id INTEGER PRIMARY KEY,
     at TEXT NOT NULL,      -- UTC
     who TEXT NOT NULL,
-    do TEXT NOT NULL,      -- class, answer, skip, unsure, decide, undo
+    do TEXT NOT NULL,      -- class, check, answer, skip, unsure, decide, undo
     item INTEGER,
     label TEXT,
     undone INTEGER REFERENCES events (id),
@@ -114,7 +114,7 @@ class Store:
                         self._db.execute(statement)
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", begun.items())
         found = dict(self._db.execute("SELECT name, value FROM about"))
-        if found.get("format") != FORMAT:
+        if found.get("format") not in ("1", FORMAT):
             raise FileError(
                 f"{self.path} is of format {found.get('format')!r}, this version reads {FORMAT!r}: upgrade fewlabels."
             )
@@ -123,6 +123,9 @@ class Store:
                 f"{self.path} holds answers about other data ({found.get('n_items')} items of {found.get('title')!r}, "
                 f"begun {found.get('begun')}): bring that data back, or start afresh with --store ANOTHER-FILE."
             )
+        if found["format"] != FORMAT:  # so that an older fewlabels does not take a check for an answer
+            with _transaction(self._db):
+                self._db.execute("UPDATE about SET value = ? WHERE name = 'format'", [FORMAT])
 
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Write the events, all or none; when this returns they are on disk, and have their numbers and time."""

@@ -52,20 +52,22 @@ def question(shot: Snapshot, found: Question | None) -> shapes.Question | None:
     if found is None:
         return None
     shown = item(shot, found.item)
-    if found.reason == "second opinion":  # an independent one: what was said, and what follows from it, is not shown
+    if found.blind:  # an answer of its own: what was said, and what follows from it, is not shown
         unseen = shown.model_copy(update={"label": None, "prediction": None, "chance": None})
-        return shapes.Question(item=unseen, reason=found.reason, chances=[])
+        return shapes.Question(item=unseen, reason=found.reason, blind=True, chances=[])
     chances = zip(shot.classes, shot.predictions.chance[found.item].tolist(), strict=True)
     return shapes.Question(
         item=shown,
         reason=found.reason,
+        blind=False,
         chances=[shapes.Chance(name=name, chance=chance) for name, chance in chances] if shown.prediction else [],
     )
 
 
 def standing(found: Standing) -> shapes.Standing:
     people = [shapes.Person(name=name, answers=answers) for name, answers in found.people.items()]
-    return shapes.Standing(**{**vars(found), "curve": list(found.curve), "people": people})
+    estimate = shapes.Estimate(**vars(found.estimate))
+    return shapes.Standing(**{**vars(found), "curve": list(found.curve), "people": people, "estimate": estimate})
 
 
 def why(shot: Snapshot, k: int, explanation: Explanation, neighbours: Sequence[tuple[int, float]]) -> shapes.Why:

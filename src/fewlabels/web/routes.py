@@ -52,9 +52,11 @@ def asking(api: FastAPI, session: Session) -> None:
 
     @api.get("/api/items/{item}/why")
     def why(item: int) -> shapes.Why:
-        """What asking about this item promises, what each answer would change, and its neighbours."""
+        """What asking about this item promises, what each answer would change, and its neighbours; nothing of a check
+        that waits for its answer."""
         explanation = session.explain(item)
-        return present.why(session.snapshot(), item, explanation, session.neighbours(item))
+        blind = explanation.missing == "check"
+        return present.why(session.snapshot(), item, explanation, [] if blind else session.neighbours(item))
 
     @api.get("/api/items/{item}/upcoming")
     async def upcoming(item: int) -> shapes.Upcoming:
@@ -134,7 +136,9 @@ def looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
             n_items=len(session.items.names),
             classes=present.classes(session.snapshot().classes),
             strategy=session.strategy,
-            target=session.target,
+            target=session.goal.target,
+            confidence=session.goal.confidence,
+            checks=session.goal.every,
             field=session.field,
             overlap=session.overlap,
             several=several,

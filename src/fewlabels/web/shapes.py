@@ -56,8 +56,22 @@ class Item(Shape):
 
 class Question(Shape):
     item: Item
-    reason: str = Field(description="chosen, requested, second opinion, or again.")
+    reason: str = Field(description="chosen, check, requested, second opinion, or again.")
+    blind: bool = Field(description="Whether nothing is shown that was predicted or said of it.")
     chances: list[Chance] = Field(description="Of every class, in their order; empty where nothing is known.")
+
+
+class Estimate(Shape):
+    """The share of all items that are predicted wrongly, by the checks."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float = Field(description="That the truth is between low and high.")
+    checks: int = Field(description="Items drawn at random and answered.")
+    wrong: int = Field(description="Of these, predicted wrongly by all other answers.")
+    expected: float = Field(description="What the model says by itself.")
+    skipped: int = Field(description="Checks nobody could answer: wrong in high, right in low.")
 
 
 class Person(Shape):
@@ -76,8 +90,17 @@ class Standing(Shape):
     settled: bool = Field(description="Whether the expected error means anything: not before the classes were heard.")
     curve: list[tuple[int, float]]
     target: float
-    reached: bool
-    more: int | None = Field(description="About how many more answers until the target.")
+    state: str = Field(
+        description="learning, probable, checked or above the target; unchecked where no checks are asked."
+    )
+    verdict: str = Field(description="The same in a sentence.")
+    estimate: Estimate
+    suggestions: tuple[int, int] = Field(
+        description="How often an answer was what had been predicted, and of how many."
+    )
+    reached: bool = Field(description="Whether people can stop: the checks say so.")
+    more: int | None = Field(description="About how many more answers until the expected error is at the target.")
+    forecast: str = Field(description="How many answers a verdict takes, in a sentence.")
     counts: list[int] = Field(description="Items of each class, labelled or predicted.")
     to_review: list[int] = Field(description="Of these, predicted only.")
     people: list[Person]
@@ -100,6 +123,8 @@ class About(Shape):
     classes: list[Class]
     strategy: str
     target: float
+    confidence: float
+    checks: int = Field(description="After the first answers one question in so many is a check; 0: none.")
     field: str = Field(description="How the learner spreads answers over the graph, and why so.")
     overlap: int
     several: bool
@@ -126,7 +151,7 @@ class Why(Shape):
     expected_error: float
     gain: float | None = Field(description="Drop in the expected error that asking promises; none without outcomes.")
     outcomes: list[Outcome]
-    missing: str | None = Field(description="Why there are no outcomes: labelled, classes (too few) or memory.")
+    missing: str | None = Field(description="Why there are no outcomes: labelled, classes (too few), memory or check.")
     neighbours: list[Neighbour]
 
 

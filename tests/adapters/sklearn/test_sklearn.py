@@ -4,6 +4,7 @@ import numpy as np
 import oracle
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.semi_supervised import LabelPropagation
 from support.graphs import in_pieces, random_weights
@@ -11,7 +12,7 @@ from support.points import ENDS, LINE, blobs
 
 import fewlabels as fl
 from fewlabels.adapters.sklearn import affinity
-from fewlabels.errors import LabelError
+from fewlabels.errors import LabelError, SettingError
 
 
 def by_definition(W, y):
@@ -238,3 +239,38 @@ def test_expected_error_is_the_active_learners_and_by_the_oracle():
     assert learner.labelled == labels
     assert (learner.predict() == ours.transduction_).all()
     assert learner.query() not in labels
+
+
+class TestChecks:
+    @staticmethod
+    def fitted(**settings):
+        X, y = load_iris(return_X_y=True)
+        rng = np.random.default_rng(0)
+        drawn = rng.choice(len(y), 30, replace=False)
+        known = np.union1d(drawn, [0, 60, 120])
+        given = np.full(len(y), -1)
+        given[known] = y[known]
+        return fl.HarmonicClassifier(**settings).fit(X, given), drawn, y
+
+    def test_the_error_is_judged_by_what_the_other_labels_predict(self):
+        model, drawn, y = self.fitted()
+        wrong = 0
+        for k in drawn:
+            other = fl.HarmonicClassifier().fit(model._X, np.where(np.arange(len(y)) == k, -1, known_of(model)))
+            wrong += other.transduction_[k] != y[k]
+        found = model.error(drawn)
+        assert (found.checks, found.wrong) == (30, wrong)
+        assert found.low <= np.mean(model.transduction_ != y) <= found.high
+
+    def test_a_check_without_a_label_and_a_class_prior_are_refused(self):
+        model, drawn, _ = self.fitted()
+        missing = next(k for k in range(150) if k not in {*drawn, 0, 60, 120})
+        with pytest.raises(LabelError, match=f"row {missing} was drawn as a check and has no label"):
+            model.error([missing])
+        with pytest.raises(SettingError, match="class_prior"):
+            self.fitted(class_prior="labels")[0].error(drawn)
+
+
+def known_of(model):
+    """The labels a model was fitted with, -1 where there was none."""
+    return np.where(model._number >= 0, model.classes_[model._number], -1)

@@ -21,7 +21,7 @@ from fewlabels.centring import centred_h
 from fewlabels.errors import LabelError, SettingError, nearest
 from fewlabels.field import Engine, make_field
 from fewlabels.kernels.reference import harmonic_marginals as chances_of
-from fewlabels.learner import ActiveLearner
+from fewlabels.learner import ActiveLearner, ErrorEstimate
 from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_smoothness
 from fewlabels.marginals import largest
 from fewlabels.risk import expected_error
@@ -174,9 +174,16 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return float(accuracy_score(np.ones(len(right), dtype=bool), right, sample_weight=weight))
 
     def active_learner(
-        self, strategy: str | Strategy = "tsa", random_state: int | np.random.Generator | None = 0
+        self,
+        strategy: str | Strategy = "tsa",
+        random_state: int | np.random.Generator | None = 0,
+        *,
+        checks: Sequence[int] = (),
     ) -> ActiveLearner:
-        """A learner on this graph that has been taught the labels of y: `query` names the row to ask about next."""
+        """A learner on this graph that has been taught the labels of y: `query` names the row to ask about next.
+
+        checks are the rows that were drawn at random, in their order: they measure the error.
+        """
         check_is_fitted(self)
         learner = ActiveLearner(
             self.graph_,
@@ -188,9 +195,24 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             smoothness=self.smoothness,
             centred=self.centred,
         )
+        learner.add_checks(checks)
         labelled = np.flatnonzero(self._number >= 0)
         learner.teach(labelled, self.classes_[self._number[labelled]].tolist())
         return learner
+
+    def error(self, checks: ArrayLike, confidence: float = 0.9) -> ErrorEstimate:
+        """How many of the training points are predicted wrongly, measured by labelled ones that were drawn at random.
+
+        checks are the rows of these, in the order drawn; each is judged by what all other labels predict for it
+        (docs/honest.md).
+        """
+        if self.class_prior is not None:
+            raise SettingError("error() cannot judge predictions scaled to a class_prior: fit with class_prior=None.")
+        rows = column_or_1d(checks).astype(np.int64).tolist()
+        missing = next((k for k in rows if not 0 <= k < len(self._number) or self._number[k] < 0), None)
+        if missing is not None:
+            raise LabelError(f"row {missing} was drawn as a check and has no label in y: answer it first.")
+        return self.active_learner(checks=rows).error(confidence)
 
     def _spread(self) -> tuple[Floats, float]:
         """(n, C) the harmonic function, NaN where no label reaches, and the expected error."""

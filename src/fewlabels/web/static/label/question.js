@@ -8,9 +8,15 @@ import { chance } from "../core/numbers.js";
 
 const reasons = {
   chosen: "Chosen because the answer teaches the most",
+  check: "A check: drawn at random",
   requested: "You picked this one",
   "second opinion": "A second opinion: someone else answered it too",
   again: "Back again for a new answer",
+};
+
+const unseen = {
+  check: "A check: no suggestion, so that your answer is your own.",
+  "second opinion": "No suggestion, so that your opinion is your own.",
 };
 
 /** The most likely class of the question, or null while nothing is known. */
@@ -31,6 +37,7 @@ async function show(question) {
   question ? drawItem(question, image) : drawNothing();
   drawSuggestion(question);
   document.body.dataset.item = question ? question.item.id : "";
+  document.body.dataset.reason = question?.reason ?? "";
   set("shown", question);
   speak(question);
 }
@@ -64,13 +71,14 @@ function drawSuggestion(question) {
   const before = question.item.label === null ? [] : [fine("Labelled"), tag(question.item.label), fine("so far.")];
   $("suggestion-words").replaceChildren(...before, ...(best
     ? [fine("Looks like"), tag(best.name, el("span", { class: "chance" }, chance(best.chance)))]
-    : [fine("No suggestion yet: nothing like it has been labelled.")]));
+    : [fine(question.blind ? unseen[question.reason] : "No suggestion yet: nothing like it has been labelled.")]));
 }
 
 function speak(question) {
   if (!question) return;
   const best = suggestion(question);
-  const said = best ? `Suggestion: ${best.name}, ${chance(best.chance)}.` : "No suggestion yet.";
+  const none = question.blind ? unseen[question.reason] : "No suggestion yet.";
+  const said = best ? `Suggestion: ${best.name}, ${chance(best.chance)}.` : none;
   const text = question.item.text ? ` ${shorten(question.item.text, 300)}` : "";
   announce(`Question: ${question.item.name}.${text} ${said}`);
 }

@@ -12,6 +12,7 @@ const shownOutcomes = 10;
 const unexplained = {
   classes: "Once there are two classes, the reasons are shown here.",
   labelled: "It has a label, which your answer would change.",
+  check: "Drawn at random, like every check: your answer shows how often the predictions are right, and teaches like any other.",
   memory: "The answers cannot be compared in advance: too little memory is free. Questions are still chosen just as well.",
 };
 
@@ -47,7 +48,7 @@ function neighbour({ item, weight }, ask) {
 
 function draw(why, ask) {
   $("why-words").textContent = sentence(why);
-  $("why-parts").hidden = false;
+  $("why-parts").hidden = why.missing === "check";
   const outcomes = [...why.outcomes].sort((a, b) => b.chance - a.chance);
   const most = Math.max(...outcomes.map((one) => one.changes), 0);
   const rows = outcomes.slice(0, shownOutcomes).map((one) => outcome(one, most));

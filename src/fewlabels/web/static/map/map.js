@@ -64,7 +64,7 @@ function onMove() {
 
 /** The two marks are elements above the canvas, so that a pulse costs no drawing. */
 function mark() {
-  place($("map-here"), state.shown?.item.id ?? -1);
+  place($("map-here"), state.shown && !state.shown.blind ? state.shown.item.id : -1); // its colour would be a hint
   place($("map-cursor"), cursor);
 }
 

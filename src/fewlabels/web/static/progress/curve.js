@@ -1,4 +1,4 @@
-// The expected error over the labels given, as a small drawing.
+// What the model itself expects to be wrong, over the labels given, as a small drawing.
 
 import { svg } from "../core/dom.js";
 import { percent } from "../core/numbers.js";

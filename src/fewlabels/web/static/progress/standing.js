@@ -1,19 +1,23 @@
-// Where we stand: labels, expected error, how far there is to go, and whether people can stop.
+// Where we stand: labels, how wrong the predictions are, how far there is to go, and whether people can stop.
 
 import { $, el } from "../core/dom.js";
 import { announce } from "../announce.js";
 import { on, state } from "../core/state.js";
 import { curve } from "./curve.js";
+import { interval } from "./interval.js";
 import { count, percent, plural } from "../core/numbers.js";
+import { show } from "../views.js";
 
+const someChecks = 5; // before them a number would pretend
 let wasReached = null;
 
 function draw(standing) {
   document.body.dataset.version = standing.version;
   $("standing-labelled").replaceChildren(count(standing.labelled), el("small", {}, ` of ${count(state.session.n_items)}`));
-  $("standing-error").textContent = standing.settled ? percent(standing.expected_error) : "too early";
+  $("standing-error").textContent = known(standing) === null ? "too early" : percent(known(standing));
   $("standing-field").textContent = `Learns by: ${state.session.field}.`;
   drawCurve();
+  drawChecks(standing);
   drawStop(standing);
   drawGlance(standing);
   $("standing-notes").textContent = notes(standing).join(" · ");
@@ -25,27 +29,41 @@ function drawCurve() {
   if (state.standing && width) $("curve").replaceChildren(...[curve(state.standing, width, height)].filter(Boolean));
 }
 
-function drawStop({ reached, target, more, labelled }) {
-  $("stop").hidden = !reached;
-  if (reached) {
-    $("stop").replaceChildren(el("strong", {}, "You can stop."),
-      ` The target of ${percent(target)} is reached. You may go on: more answers make it better still.`);
-    if (wasReached === false) announce("You can stop: the target is reached.");
-  }
+/** The number to show large: measured by some checks, or, where none are asked, what the model expects; null: neither. */
+function known({ settled, state: verdict, estimate, expected_error }) {
+  if (!settled) return null;
+  return verdict === "unchecked" ? expected_error : estimate.checks >= someChecks ? estimate.value : null;
+}
+
+/** The bar, the number of checks, and how often the suggestions were right. */
+function drawChecks({ estimate, target, state: verdict, suggestions: [right, all] }) {
+  $("interval").hidden = verdict === "unchecked" || !estimate.checks;
+  $("interval").replaceChildren(interval(estimate, target, $("interval").clientWidth || 280));
+  const checks = estimate.checks ? [`${plural(estimate.checks, "check")}, ${estimate.wrong || "none"} wrong`] : [];
+  if (estimate.skipped) checks.push(`${count(estimate.skipped)} skipped`);
+  if (all) checks.push(`suggestions right ${count(right)} of ${count(all)} times`);
+  $("checks").textContent = checks.join(" · ");
+}
+
+function drawStop({ reached, state: verdict, verdict: sentence, forecast, more, target, labelled }) {
+  $("stop").dataset.state = verdict;
+  $("steps").hidden = !reached;
+  $("verdict").textContent = sentence;
+  if (reached && wasReached === false) announce(sentence);
   wasReached = reached;
-  $("more").hidden = reached || target === null;
-  const early = labelled
-    ? `Too early to say how many answers ${percent(target)} will take.`
-    : `The target is ${percent(target)}. The first answers will show how far it is.`;
-  const known = more !== null && more !== undefined;
-  $("more").textContent = known ? `Estimate: about ${plural(more, "more answer")} to reach ${percent(target)}.` : early;
+  const unchecked = more === null
+    ? `Too early to say how many answers an expected ${percent(target)} will take.`
+    : `Estimate: about ${plural(more, "more answer")} until ${percent(target)} are expected to be wrong.`;
+  $("more").textContent = verdict === "unchecked" ? (labelled ? unchecked : `The target is ${percent(target)}.`) : forecast;
+  $("more").hidden = !$("more").textContent;
 }
 
 /** The same in a few words, for a phone, where the rest is far below. */
-function drawGlance({ reached, settled, expected_error, more, labelled }) {
-  const ahead = more ? ` · about ${count(more)} to go` : "";
-  const now = settled ? `${percent(expected_error)} error${ahead}` : `${plural(labelled, "answer")}: too early to tell the error`;
-  $("glance").textContent = reached ? `${percent(expected_error)}: you can stop` : now;
+function drawGlance(standing) {
+  const { reached, estimate, labelled } = standing;
+  const checks = estimate.checks ? ` · ${plural(estimate.checks, "check")}` : "";
+  const now = known(standing) === null ? `${plural(labelled, "answer")}: too early to tell the error` : `about ${percent(known(standing))} wrong${checks}`;
+  $("glance").textContent = reached ? "Checked: you can stop" : now;
   $("glance").classList.toggle("reached", reached);
 }
 
@@ -60,5 +78,6 @@ function notes(standing) {
 
 export function startStanding() {
   on("standing", draw);
+  $("stop-review").addEventListener("click", () => show("review"));
   new ResizeObserver(drawCurve).observe($("curve"));
 }

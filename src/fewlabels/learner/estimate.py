@@ -1,0 +1,194 @@
+"""How wrong the predictions are, from nodes drawn at random: an interval, and whether one may stop (docs/honest.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fewlabels.arrays import Flags, Floats
+from fewlabels.errors import SettingError
+
+TARGET, CONFIDENCE = 0.1, 0.9  # what is asked for where nobody says otherwise
+BETS = ((0.0, 0.4), (0.25, 0.3), (0.5, 0.3))  # (what is kept of a stake when a check is wrong, share of the money)
+BELIEVED = 2  # checks that the model's own estimate counts for, in the value
+MOST = 10_000  # checks beyond which nobody is told how many it takes
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the checks say about a labelling: the input of every estimate."""
+
+    n_nodes: int
+    left: int  # nodes without an answer that may still be drawn
+    skipped: int  # questions that were skipped and were no checks: nobody knows, and none of them can be drawn
+    wrong: tuple[bool | None, ...]  # of each check in the order drawn, None where it was skipped
+    expected: float  # share of wrong nodes by the model alone
+    hindsight: float | None  # share of the answers that the others predict wrongly
+    doubt: float = 0.0  # mean chance that the answer to a check is wrong itself
+    n_classes: int = 2
+
+    @property
+    def unanswered(self) -> int:
+        return self.left + self.skipped + self.not_judged
+
+    @property
+    def judged(self) -> int:
+        return len(self.wrong) - self.not_judged
+
+    @property
+    def not_judged(self) -> int:
+        return self.wrong.count(None)
+
+    @property
+    def n_wrong(self) -> int:
+        return self.wrong.count(True)
+
+    def contradicted(self, error: Floats) -> Floats:
+        """Share of the answers that differ from the prediction where this share of the predictions is wrong.
+
+        A wrong answer contradicts a right prediction, and agrees with a wrong one by chance.
+        """
+        return self.doubt + error * self._slope
+
+    def error(self, contradicted: float) -> float:
+        """The other way round."""
+        return min(1.0, max(0.0, (contradicted - self.doubt) / self._slope))
+
+    @property
+    def _slope(self) -> float:
+        return 1 - self.doubt - self.doubt / (self.n_classes - 1)
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """The share of all nodes that are predicted wrongly; answered nodes count as right."""
+
+    value: float  # the best guess
+    low: float
+    high: float
+    confidence: float  # that the truth is between low and high
+    checks: int  # nodes drawn at random and answered
+    wrong: int  # of these, predicted wrongly by all other answers
+    expected: float  # what the model says by itself
+    skipped: int = 0  # checks that nobody could answer: wrong in `high`, right in `low`
+
+    def __str__(self) -> str:
+        if not self.checks:
+            return f"about {percent(self.value)} wrong by the answers so far; nothing was checked"
+        return f"between {percent(self.low)} and {percent(self.high)} wrong ({percent(self.confidence)} sure)"
+
+
+def percent(share: float) -> str:
+    """A share as people read it: one digit more below 10%, and never 0% for what is not zero.
+
+    >>> [percent(share) for share in (0.0, 0.0004, 0.021, 0.05, 0.173)]
+    ['0%', '<0.1%', '2.1%', '5%', '17%']
+    """
+    value = 100 * share
+    if 0 < value < 0.05:
+        return "<0.1%"
+    return f"{value:.1f}".removesuffix(".0") + "%" if value < 9.95 else f"{value:.0f}%"
+
+
+def estimate(audit: Audit, confidence: float) -> ErrorEstimate:
+    """The interval that holds at this moment, and the value within it."""
+    low, high = interval(audit, confidence)
+    m, share = audit.judged, audit.unanswered / audit.n_nodes
+    if m:
+        risk = audit.expected / share if share else 0.0  # of an unanswered node
+        rate = (m * audit.error(audit.n_wrong / m) + BELIEVED * risk) / (m + BELIEVED)
+        value = rate * share
+    else:
+        value = audit.expected if audit.hindsight is None else audit.hindsight * share
+    value = min(max(value, low), high)
+    return ErrorEstimate(value, low, high, confidence, m, audit.n_wrong, audit.expected, audit.not_judged)
+
+
+def interval(audit: Audit, confidence: float) -> tuple[float, float]:
+    """Bounds on the share of wrong nodes: the checks are a sample of those that could be drawn, without replacement.
+
+    Of N nodes K are contradicted, and w of the m in the sample: low is the smallest K for which w or more, high the
+    largest K for which w or fewer are not too unlikely. A skipped check is right in low, wrong in high.
+    """
+    from scipy.stats import hypergeom  # slow to load
+
+    m, w, skipped = len(audit.wrong), audit.n_wrong, audit.not_judged
+    N, tail = audit.left + m, (1 - confidence) / 2
+    few = _last(lambda K: hypergeom.sf(w - 1, N, K, m) <= tail, -1, N) + 1
+    many = _last(lambda K: hypergeom.cdf(w + skipped, N, K, m) > tail, 0, N)
+    rest = audit.left + skipped  # of those that could be drawn, the ones without an answer
+    lowest, highest = ((min(max(K - w, 0), rest) / max(rest, 1)) for K in (few, many))
+    n = audit.n_nodes
+    return audit.error(lowest) * rest / n, (audit.error(highest) * rest + audit.skipped) / n
+
+
+def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The last number from low to high up to which something holds; it holds at low."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def evidence(audit: Audit, target: float) -> float:
+    """What a gambler has made of 1 by betting, check by check, that at most this share of all nodes is wrong.
+
+    If more are, the odds are against them at every check, and they reach 1 / (1 - confidence), at whatever time, with a
+    chance of at most 1 - confidence (an e-value; docs/honest.md). A skipped check is lost.
+    """
+    return float(_money(audit, target, _lost(audit))[-1])
+
+
+def can_stop(audit: Audit, target: float, confidence: float) -> bool:
+    """Whether the error is at most the target, whenever one looks; without a check only where so few nodes are left."""
+    return audit.unanswered <= target * audit.n_nodes or evidence(audit, target) >= 1 / (1 - confidence)
+
+
+def checks_to_go(audit: Audit, target: float, confidence: float, wrong: float = 0.0) -> int | None:
+    """How many more checks until one may stop, if this share of them is wrong, evenly spread; None if it never comes.
+
+    >>> new = Audit(n_nodes=10**6, left=10**6, skipped=0, wrong=(), expected=0.1, hindsight=None)
+    >>> [checks_to_go(new, target, confidence=0.9) for target in (0.05, 0.1, 0.2)]
+    [54, 27, 13]
+    """
+    if can_stop(audit, target, confidence):
+        return 0
+    more = np.arange(1, min(audit.left, MOST) + 1)
+    lost = np.floor(more * wrong + 0.5) > np.floor((more - 1) * wrong + 0.5)
+    money = _money(audit, target, np.concatenate([_lost(audit), lost]))[len(audit.wrong) + 1 :]
+    few_left = audit.unanswered - more <= target * audit.n_nodes
+    enough = np.flatnonzero((money >= 1 / (1 - confidence)) | few_left)
+    return int(more[enough[0]]) if len(enough) else None
+
+
+def _lost(audit: Audit) -> Flags:
+    """(m,) the checks at which a bet on a small error is lost."""
+    return np.array([wrong is not False for wrong in audit.wrong], dtype=bool)
+
+
+def _money(audit: Audit, target: float, lost: Flags) -> Floats:
+    """(k + 1,) what the gambler has before the first and after each of k checks, those of the audit coming first."""
+    allowed = target * audit.n_nodes - audit.skipped - audit.not_judged  # wrong nodes among those still to be drawn
+    if allowed <= 0:
+        return np.zeros(len(lost) + 1)
+    could_be_drawn = audit.left + len(audit.wrong) - np.arange(len(lost))
+    theta = audit.contradicted(np.minimum(1 - 1e-12, allowed / could_be_drawn))  # (k,) chance to lose, at least
+    money = np.zeros(len(lost) + 1)
+    for kept, share in BETS:
+        won = np.log1p(-kept * theta) - np.log1p(-theta)
+        growth = np.where(lost, np.log(kept) if kept else -np.inf, won)
+        money += share * np.exp(np.minimum(np.concatenate([[0.0], np.cumsum(growth)]), 700.0))
+    return money
+
+
+def require_share(name: str, value: Any, low: float, such_as: float) -> None:
+    """Refuse a target or a confidence outside (low, 1)."""
+    try:
+        inside = not isinstance(value, bool) and low < float(value) < 1
+    except (TypeError, ValueError):
+        inside = False
+    if not inside:
+        raise SettingError(f"the {name} is {value!r}: give a share between {low:g} and 1, such as {such_as:g}.")

@@ -1,0 +1,68 @@
+"""The verdict: how far a labelling has come, in one of four words and one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fewlabels.learner.estimate import Audit, ErrorEstimate, can_stop, estimate, interval, percent
+
+SOME = 5  # checks before anything is called probable
+
+State = Literal["learning", "probable", "checked", "above"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one can say about the error now.
+
+    learning: nothing yet. probable: the estimate is at or below the target, and not enough is checked. checked: it is
+    safe to say that the error is at most the target. above: it is not, by the checks.
+    """
+
+    state: State
+    estimate: ErrorEstimate
+    target: float
+    at_most: float  # the error, with the same confidence, where only this side matters
+
+    @property
+    def can_stop(self) -> bool:
+        return self.state == "checked"
+
+    def __str__(self) -> str:
+        found, target = self.estimate, percent(self.target)
+        sure, checks = f"({percent(found.confidence)} sure)", counted(found)
+        if self.state == "checked":
+            narrow = found.checks and found.high <= self.target
+            return f"Checked: {found if narrow else f'at most {target} wrong {sure}'}. You can stop."
+        if self.state == "above":
+            return f"No: {found}. Going on."
+        if self.state == "probable":
+            return f"Probably below {target}: {checks}; at most {percent(self.at_most)} {sure}."
+        return f"Still learning: {checks}; {found}." if found.checks else "Still learning: nothing is checked yet."
+
+
+def verdict(audit: Audit, target: float, confidence: float, settled: bool) -> Verdict:
+    """The verdict on this audit; not settled: a class was not heard yet, and the model's own numbers mean nothing."""
+    found = estimate(audit, confidence)
+    state: State = "learning"
+    if can_stop(audit, target, confidence):
+        state = "checked"
+    elif found.checks and found.low > target:
+        state = "above"
+    elif settled and found.checks >= SOME and found.value <= target:
+        state = "probable"
+    return Verdict(state, found, target, interval(audit, 2 * confidence - 1)[1])
+
+
+def counted(found: ErrorEstimate) -> str:
+    """The checks in words.
+
+    >>> counted(ErrorEstimate(0.1, 0.05, 0.2, 0.9, checks=12, wrong=0, expected=0.1))
+    '12 checks, none wrong'
+    """
+    if not found.checks:
+        return "no checks"
+    wrong = f"{found.wrong} wrong" if found.wrong else "none wrong" if found.checks > 1 else "not wrong"
+    skipped = f", {found.skipped} skipped" if found.skipped else ""
+    return f"{found.checks} check{'s' if found.checks > 1 else ''}, {wrong}{skipped}"

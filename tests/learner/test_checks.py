@@ -1,0 +1,324 @@
+"""Checks: nodes drawn at random, what they say of the error, and when one may stop."""
+
+import itertools
+from dataclasses import replace
+from math import comb
+
+import numpy as np
+import pytest
+from support.graphs import in_pieces
+from support.learners import PATH, learner
+
+import fewlabels as fl
+from fewlabels.errors import LabelError, QueryError, SettingError
+from fewlabels.learner.estimate import Audit, can_stop, checks_to_go, estimate, evidence, interval
+from fewlabels.learner.verdict import verdict
+
+ENGINES = ["dense", "sparse"]
+
+
+def audit(n, left, wrong, **more):
+    return Audit(n, left, **{"skipped": 0, "expected": 0.1, "hindsight": None, **more}, wrong=tuple(wrong))
+
+
+def some(n_checks, n_wrong, n=1_000):
+    return audit(n, n - n_checks, [True] * n_wrong + [False] * (n_checks - n_wrong))
+
+
+class TestInterval:
+    @pytest.mark.parametrize(("n", "m", "w"), [(12, 5, 0), (12, 5, 2), (30, 7, 7), (9, 9, 1), (39, 1, 1)])
+    def test_it_holds_every_number_of_wrong_nodes_that_is_not_too_unlikely(self, n, m, w):
+        def chance(K, values):
+            """Of as many wrong ones in a sample of m nodes out of n, when K are wrong."""
+            return sum(comb(K, x) * comb(n - K, m - x) for x in values if x <= K and m - x <= n - K) / comb(n, m)
+
+        low, high = interval(some(m, w, n), 0.9)
+        possible = range(w, n - (m - w) + 1)
+        likely = [K for K in possible if chance(K, range(w, m + 1)) > 0.05 and chance(K, range(w + 1)) > 0.05]
+        assert round(low * n) == likely[0] - w
+        assert round(high * n) == likely[-1] - w
+
+    def test_without_checks_it_is_as_wide_as_it_can_be(self):
+        found = estimate(audit(100, 80, (), expected=0.03, hindsight=0.25), 0.9)
+        assert (found.low, found.high, found.checks) == (0.0, 0.8, 0)
+        assert found.value == pytest.approx(0.25 * 0.8)
+        assert "nothing was checked" in str(found)
+
+    def test_more_checks_and_less_confidence_make_it_narrower(self):
+        width = [high - low for low, high in (interval(some(m, m // 10), 0.9) for m in (10, 20, 40, 80, 160))]
+        assert width == sorted(width, reverse=True)
+        assert interval(some(40, 4), 0.8)[1] < interval(some(40, 4), 0.9)[1] < interval(some(40, 4), 0.99)[1]
+
+    def test_a_skipped_check_is_wrong_in_high_and_right_in_low(self):
+        plain = some(20, 2)
+        skips = replace(plain, left=plain.left - 5, wrong=(*plain.wrong, *[None] * 5))
+        worst = replace(plain, left=plain.left - 5, wrong=(*plain.wrong, *[True] * 5))
+        best = replace(plain, left=plain.left - 5, wrong=(*plain.wrong, *[False] * 5))
+        assert interval(skips, 0.9)[0] == pytest.approx(interval(best, 0.9)[0], abs=0.002)
+        assert interval(skips, 0.9)[1] == pytest.approx(interval(worst, 0.9)[1] + 5 / 1_000, abs=1e-9)
+
+    def test_skipped_questions_may_all_be_wrong(self):
+        plain = audit(100, 70, [False] * 20)
+        low, high = interval(replace(plain, left=60, skipped=10), 0.9)
+        assert low == 0
+        assert high >= interval(replace(plain, left=60, n_nodes=90), 0.9)[1] * 0.9 + 0.1 - 1e-9
+
+    def test_the_value_lies_within(self):
+        for wrong, expected in itertools.product([0, 3, 20], [0.0, 0.5]):
+            found = estimate(replace(some(20, wrong), expected=expected), 0.9)
+            assert found.low <= found.value <= found.high
+
+    @pytest.mark.parametrize(("doubt", "C"), [(0.05, 2), (0.1, 5)])
+    def test_answers_that_may_be_wrong_are_allowed_for(self, doubt, C):
+        """Predictions that are all right are contradicted by every wrong answer."""
+        m = 400
+        by_answers_alone = audit(10_000, 9_600, [k < m * doubt for k in range(m)])
+        assert interval(by_answers_alone, 0.9)[0] > 0.02
+        told = replace(by_answers_alone, doubt=doubt, n_classes=C)
+        assert interval(told, 0.9)[0] == 0
+        assert estimate(told, 0.9).value < 0.01
+        assert told.error(float(told.contradicted(0.3))) == pytest.approx(0.3)
+
+
+class TestEvidence:
+    def test_it_is_the_formula(self):
+        n, left, wrong, target = 500, 440, [False, True, False, False, None, False], 0.2
+        allowed, total = target * n - 1, 0.0
+        for f, q in ((0, 0.4), (0.25, 0.3), (0.5, 0.3)):
+            for j, bad in enumerate(wrong, start=1):
+                theta = allowed / (left + len(wrong) - j + 1)
+                q *= f if bad is not False else (1 - f * theta) / (1 - theta)
+            total += q
+        assert evidence(audit(n, left, wrong), target) == pytest.approx(total, rel=1e-12)
+
+    @pytest.mark.parametrize(("target", "needed"), [(0.05, [54, 118, 153]), (0.1, [27, 58, 75]), (0.2, [13, 28, 36])])
+    def test_how_many_checks_it_takes_with_none_one_and_two_wrong(self, target, needed):
+        def enough(w):
+            return next(m for m in itertools.count(w) if can_stop(some(m, w, 10**6), target, 0.9))
+
+        assert [enough(w) for w in (0, 1, 2)] == needed
+        assert checks_to_go(some(0, 0, 10**6), target, 0.9) == needed[0]
+
+    def test_looking_after_every_check_it_rarely_stops_where_it_must_not(self):
+        """101 of 1,000 nodes wrong, target 10%: at most one run in ten may ever stop."""
+        rng, stopped = np.random.default_rng(0), 0
+        for _ in range(300):
+            bad = (rng.permutation(1_000)[:150] < 116).tolist()  # about 101 are still wrong in the end
+            stopped += any(can_stop(audit(1_000, 1_000 - m, bad[:m]), 0.1, 0.9) for m in range(10, 151, 4))
+        assert 3 < stopped <= 30
+
+    def test_what_is_to_go_is_what_it_takes(self):
+        now = some(10, 1)
+        more = checks_to_go(now, 0.1, 0.9)
+        after = replace(now, left=now.left - more, wrong=(*now.wrong, *[False] * more))
+        before = replace(now, left=now.left - more + 1, wrong=(*now.wrong, *[False] * (more - 1)))
+        assert can_stop(after, 0.1, 0.9)
+        assert not can_stop(before, 0.1, 0.9)
+        assert checks_to_go(after, 0.1, 0.9) == 0
+        assert checks_to_go(now, 0.1, 0.9, wrong=0.05) > more
+        assert checks_to_go(some(10, 10), 0.001, 0.9) is not None  # every node answered is a way to be sure
+
+    def test_with_few_nodes_left_nothing_can_be_wrong(self):
+        assert can_stop(audit(100, 9, ()), 0.1, 0.9)
+        assert not can_stop(audit(100, 11, ()), 0.1, 0.9)
+
+    def test_nodes_nobody_can_judge_forbid_it(self):
+        assert not can_stop(audit(100, 50, [False] * 30, skipped=11), 0.1, 0.9)
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(
+        ("found", "settled", "said"),
+        [
+            (audit(1_000, 980, ()), True, "Still learning: nothing is checked yet."),
+            (some(12, 0), True, "Probably below 10%: 12 checks, none wrong; at most 17% (90% sure)."),
+            (some(12, 0), False, "Still learning: 12 checks, none wrong; between 0% and 22% wrong (90% sure)."),
+            (some(27, 0), True, "Checked: at most 10% wrong (90% sure). You can stop."),
+            (some(80, 1), True, "Checked: between 0% and 5.5% wrong (90% sure). You can stop."),
+            (some(20, 9), True, "No: between 25% and 64% wrong (90% sure). Going on."),
+        ],
+    )
+    def test_it_says_so_in_plain_words(self, found, settled, said):
+        assert str(verdict(replace(found, expected=0.03), 0.1, 0.9, settled)) == said
+
+
+def taught(engine="dense", unsure=False, pieces=(30, 8, 3), centred=True, a=0.5, C=3, seed=0):
+    """A learner that has drawn ten checks in a graph in pieces and been taught these and ten more."""
+    rng = np.random.default_rng(seed)
+    graph = fl.Graph(in_pieces(pieces, rng))
+    ours = learner(graph, range(C), engine=engine, centred=centred, smoothness=a, beta=0.7)
+    checks = ours.check(10)
+    for step, node in enumerate([*checks, *ours.graph.names[:0], *rng.permutation(graph.n_nodes)[:10].tolist()]):
+        if node in ours.labelled:
+            continue
+        sure = not unsure or step % 3
+        ours.teach(node, int(rng.integers(C)), 1.0 if sure else 0.8)
+        if not sure and step % 2:
+            ours.teach(node, int(rng.integers(C)), 0.7)
+    return ours
+
+
+class TestJudging:
+    @pytest.mark.parametrize("engine", ENGINES)
+    @pytest.mark.parametrize("unsure", [False, True])
+    @pytest.mark.parametrize(("centred", "a"), [(True, 0.5), (True, 0.0), (False, 3.0)])
+    def test_a_check_is_judged_by_what_would_be_predicted_without_it(self, engine, unsure, centred, a):
+        for seed in range(4):
+            ours = taught(engine, unsure, centred=centred, a=a, seed=seed)
+            judged = ours.checks
+            said = [each for each in ours.answers if each.node in {check.node for check in judged}]
+            for check in judged:
+                mine = [each for each in said if each.node == check.node]
+                ours.forget(check.node)
+                assert check.prediction == ours.predict()[check.node]
+                for each in mine:
+                    ours.teach(each.node, each.label, each.confidence)
+
+    def test_a_matrix_too_large_to_keep_changes_nothing(self, monkeypatch):
+        expected = taught().checks
+        monkeypatch.setattr("fewlabels.learner.hindsight.MOST", 3)
+        assert taught().checks == expected
+
+    def test_alone_in_its_piece_it_is_judged_by_the_first_class(self):
+        ours = taught(pieces=(30, 1, 1))
+        lonely = np.flatnonzero(np.bincount(ours.graph.components())[ours.graph.components()] == 1)
+        ours.forget([k for k in lonely.tolist() if k in ours.labelled])
+        ours.add_checks(lonely.tolist())
+        ours.teach(lonely, [0, 2])
+        assert [(check.prediction, check.right) for check in ours.checks if check.node in lonely] == [
+            (0, True),
+            (0, False),
+        ]
+
+
+class TestDrawing:
+    def test_every_open_node_is_equally_likely(self):
+        drawn = np.zeros(7)
+        for seed in range(300):
+            ours = learner(random_state=seed)
+            ours.teach(0, "a")
+            ours.skip(3)
+            drawn[ours.check()[0]] += 1
+        assert drawn[0] == drawn[3] == 0
+        assert abs(drawn[[1, 2, 4, 5, 6]] - 60).max() < 28  # four standard deviations
+
+    def test_a_check_waits_for_its_answer(self):
+        ours = learner()
+        first = ours.check(2)
+        assert ours.check() == first[:1]
+        assert ours.check(without=first[:1]) == first[1:]
+        ours.teach(first[0], "a")
+        assert ours.check() == first[1:]
+        assert ours.check(3)[0] == first[1]
+        assert [each.node for each in ours.checks][:2] == first
+
+    def test_the_seed_and_the_history_decide(self):
+        assert learner(random_state=5).check(4) == learner(random_state=5).check(4)
+        assert any(learner(random_state=5).check(4) != learner(random_state=seed).check(4) for seed in range(4))
+
+    def test_drawing_changes_no_question(self):
+        ours = learner()
+        ours.teach([0, 6], ["a", "b"])
+        before = ours.query()
+        ours.check(2)
+        assert ours.query() == before
+
+    def test_nothing_left(self):
+        ours = learner()
+        ours.teach(range(7), ["a"] * 7)
+        with pytest.raises(QueryError, match=r"1 check\(s\) wanted and 0 node\(s\) left: 7 are labelled"):
+            ours.check()
+        with pytest.raises(QueryError, match="whole number"):
+            ours.check(0)
+
+    def test_volunteered_answers_are_no_checks(self):
+        ours = learner()
+        ours.teach([0, 6], ["a", "b"])
+        assert ours.error().checks == 0
+        with pytest.raises(LabelError, match="node 0 has an answer already"):
+            ours.add_checks([0])
+
+    def test_forgotten_it_does_not_count_until_it_is_answered_again(self):
+        ours = learner()
+        drawn = ours.check(2)
+        ours.teach(drawn, ["a", "b"])
+        assert ours.error().checks == 2
+        ours.forget(drawn[0])
+        assert ours.error().checks == 1
+        ours.teach(drawn[0], "b")
+        assert ours.error().checks == 2
+
+    def test_skipped_it_counts_as_such(self):
+        ours = learner()
+        drawn = ours.check(2)
+        ours.teach(drawn[0], "a")
+        ours.skip(drawn[1])
+        assert (ours.error().checks, ours.error().skipped) == (1, 1)
+        assert ours.check()[0] not in drawn
+
+    def test_saved_and_loaded(self, tmp_path):
+        ours = learner()
+        drawn = ours.check(3)
+        ours.teach([0, 6, *drawn[:2]], ["a", "b", "a", "b"]) if not {0, 6} & set(drawn) else ours.teach(
+            drawn[:2], ["a", "b"]
+        )
+        ours.skip(drawn[2])
+        ours.save(tmp_path / "journal")
+        again = fl.ActiveLearner.load(tmp_path / "journal", PATH)
+        assert again.checks == ours.checks
+        assert again.error() == ours.error()
+        assert again.check() == ours.check()
+
+
+class TestNext:
+    @staticmethod
+    def blobs(apart, n=400, C=3):
+        rng = np.random.default_rng(0)
+        y = rng.integers(C, size=n)
+        return fl.Graph.from_features(rng.normal(size=(n, 2)) + apart * np.eye(C, 2)[y], 8), y
+
+    def test_checks_come_after_twenty_answers_and_alone_once_the_target_seems_reached(self):
+        graph, y = self.blobs(20)
+        ours, kinds = learner(graph, range(3)), []
+        while not ours.can_stop(0.1):
+            node, check = ours.next(0.1)
+            kinds.append(check)
+            ours.teach(node, int(y[node]))
+        assert not any(kinds[:20])
+        assert all(kinds[20:])
+        assert sum(kinds) == ours.error().checks <= 27
+        assert (ours.predict() != y).mean() <= 0.1
+
+    def test_one_in_four_while_it_is_wrong(self):
+        graph, y = self.blobs(0)
+        ours, kinds = learner(graph, range(3)), []
+        for _ in range(60):
+            node, check = ours.next(0.1)
+            kinds.append(check)
+            ours.teach(node, int(y[node]))
+        assert sum(kinds[20:]) == 10
+        assert str(ours.verdict(0.1)).startswith("No: between")
+        truth = (ours.predict() != y).mean()
+        assert ours.error().low < truth < ours.error().high
+
+    def test_none_at_all_if_none_are_wanted(self):
+        graph, y = self.blobs(20)
+        ours = learner(graph, range(3))
+        for _ in range(40):
+            node, check = ours.next(0.1, every=0)
+            assert not check
+            ours.teach(node, int(y[node]))
+        assert not ours.can_stop(0.1)
+
+
+@pytest.mark.parametrize("bad", [0, 1, -0.1, 1.5, "5%", None, True])
+def test_a_target_and_a_confidence_are_shares(bad):
+    for ask in (lambda: learner().can_stop(bad), lambda: learner().next(target=bad), lambda: learner().verdict(bad)):
+        with pytest.raises(SettingError, match=r"the target is .*: give a share between 0 and 1, such as 0.1"):
+            ask()
+    with pytest.raises(SettingError, match=r"the confidence is .*: give a share between 0.5 and 1, such as 0.9"):
+        learner().error(bad)
+    with pytest.raises(SettingError, match="the confidence is"):
+        learner().error(0.5)
+    with pytest.raises(SettingError, match="every is -1"):
+        learner().next(every=-1)

@@ -174,10 +174,27 @@ class TestJudging:
                 for each in mine:
                     ours.teach(each.node, each.label, each.confidence)
 
-    def test_a_matrix_too_large_to_keep_changes_nothing(self, monkeypatch):
-        expected = taught().checks
-        monkeypatch.setattr("fewlabels.learner.hindsight.MOST", 3)
-        assert taught().checks == expected
+    @pytest.mark.parametrize("most", [0, 7, 1_500])
+    def test_it_stays_so_whatever_comes_and_goes_and_however_many_there_are(self, most, monkeypatch):
+        """Beyond `MOST` labels only the checks have rows in the matrix; the others come, go, and come in numbers."""
+        monkeypatch.setattr("fewlabels.learner.hindsight.MOST", most)
+        rng = np.random.default_rng(3)
+        ours = taught()
+        for step in range(12):
+            left = [k for k in range(ours.graph.n_nodes) if k not in ours.labelled]
+            new = rng.permutation(left)[: (1, 1, 9)[step % 3] if len(left) > 12 else 0].tolist()
+            ours.teach(new, rng.integers(3, size=len(new)).tolist())
+            if step % 4 == 1:
+                ours.check(2)
+            old = rng.permutation(list(ours.labelled))[: step % 3 + (step == 7) * 9].tolist()
+            ours.forget(old)
+            plain = learner(ours.graph, range(3), centred=True, smoothness=0.5, beta=0.7)
+            for check in ours.checks:
+                if check.label is not None:
+                    others = {k: label for k, label in ours.labelled.items() if k != check.node}
+                    plain.forget(list(plain.labelled))
+                    plain.teach(list(others), list(others.values()))
+                    assert check.prediction == plain.predict()[check.node]
 
     def test_alone_in_its_piece_it_is_judged_by_the_first_class(self):
         ours = taught(pieces=(30, 1, 1))

@@ -185,6 +185,18 @@ def test_a_batch_and_a_look_ahead_leave_the_field_as_it_was_and_a_copy_is_indepe
     assert ours.upcoming(5) == theirs.upcoming(5)
 
 
+def test_checks_are_judged_as_by_the_dense_engine(two):
+    rng = np.random.default_rng(4)
+    graph = fl.Graph(in_pieces([20, 6], rng))
+    ours, theirs = (fl.ActiveLearner(graph, [0, 1, 2], engine=engine, smoothness=0.5) for engine in (two, "dense"))
+    for learner in (ours, theirs):
+        drawn, rng = learner.check(8), np.random.default_rng(5)
+        for step, node in enumerate(drawn):
+            learner.teach(node, int(rng.integers(3)), 1.0 if step % 3 else 0.9)
+            learner.error()
+    assert ours.checks == theirs.checks
+
+
 def test_rounding_is_watched_as_in_the_dense_engine(two, monkeypatch):
     graph = fl.Graph(random_weights(20, np.random.default_rng(4)))
     monkeypatch.setattr("fewlabels.field.cluster.field.DRIFT", 0.0)

@@ -149,6 +149,19 @@ def test_the_learner_asks_the_same_questions(strategy, monkeypatch):
     np.testing.assert_array_equal(learners[0].predict(), learners[1].predict())
 
 
+def test_checks_are_judged_as_by_the_dense_engine(monkeypatch):
+    monkeypatch.setattr(GpuField.__init__, "__defaults__", (1.0, None, DEVICE))
+    rng = np.random.default_rng(4)
+    graph = fl.Graph(in_pieces([20, 6], rng))
+    ours, theirs = (fl.ActiveLearner(graph, [0, 1, 2], engine=engine, smoothness=0.5) for engine in ("gpu", "dense"))
+    for learner in (ours, theirs):
+        drawn, rng = learner.check(8), np.random.default_rng(5)
+        for step, node in enumerate(drawn):
+            learner.teach(node, int(rng.integers(3)), 1.0 if step % 3 else 0.9)
+    assert ours.checks == theirs.checks
+    assert ours.error().wrong == theirs.error().wrong
+
+
 def test_without_a_gpu_the_engine_says_so(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SettingError, match=r"sees no GPU\. Use engine='dense'"):

@@ -1,0 +1,98 @@
+"""The precision of the labels alone: a small matrix that every answer changes a little, and nothing is fitted again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field import Field
+from fewlabels.kernels.reference import answer
+
+
+class LabelPrecision:
+    """S = Q_ll - Q_lu inv(Q_uu) Q_ul, a row for each label that is kept: h_i without label i is y_i - (S y)_i / S_ii.
+
+    A new label costs one solve and O(l^2), one taken back only the latter (docs/maths.md, "Answers that may be wrong").
+    Every label is accounted for, kept or not; there must be no unsure answers. `suspects.without_label` says the same,
+    slowly and plainly.
+    """
+
+    def __init__(self, field: Field) -> None:
+        self._field = field
+        self._begin()
+
+    def _begin(self) -> None:
+        self.nodes: Ints = np.empty(0, dtype=np.int64)  # of the rows
+        self.S: Floats = np.empty((0, 0))
+        self.total: Floats = np.empty(0)  # (l,) how much each label counts at all nodes together, its own included
+        self._heard = self.nodes  # every label that is accounted for
+
+    def keep(self, kept: Ints) -> None:
+        """Bring the matrix up to date with the field, with rows for these labelled nodes."""
+        now = np.flatnonzero(self._field.label >= 0)
+        gone, new = np.setdiff1d(self._heard, now), np.setdiff1d(now, self._heard)
+        missing = np.setdiff1d(np.union1d(gone, kept), np.union1d(self.nodes, new))
+        if len(missing) or len(new) > len(kept):
+            self._begin()
+            new = kept
+        self._forget(gone)
+        self._learn(new)
+        self._restrict(np.isin(self.nodes, kept))
+        self._heard = now
+
+    def rows(self, nodes: Ints) -> Ints:
+        """The rows of these nodes, which are kept."""
+        order = np.argsort(self.nodes)
+        return order[np.searchsorted(self.nodes[order], nodes)]
+
+    def signs(self, nodes: Ints) -> Floats:
+        """(m, C) y: what the labels of these nodes say to each class's column."""
+        C = self._field.n_classes
+        Y: Floats = np.array([answer(c, C) for c in range(C)])[self._field.label[nodes]]
+        return Y
+
+    def times_labels(self, nodes: Ints) -> Floats:
+        """(m, C) the rows of S times y, by all labels: what Q says at these nodes of the labels and of h."""
+        field = self._field
+        values = np.zeros((field.n_nodes, field.n_classes))
+        known = np.flatnonzero(field.label >= 0)
+        values[known], values[field.unlabelled] = self.signs(known), field.h
+        Q = field.precision
+        return np.asarray(Q.diagonal[nodes, None] * values[nodes] - Q.rows(nodes) @ values)
+
+    def _learn(self, new: Ints) -> None:
+        """These nodes have labels, too."""
+        if len(new) == 0:
+            return
+        field, old = self._field, self.nodes
+        nodes = np.concatenate([old, new])
+        ties = field.precision.rows(nodes)  # (l, n)
+        reach = field.reach(new)  # (new, u)
+        rows = -(ties[:, new].T.toarray() + reach @ ties[:, field.unlabelled].T)  # (new, l)
+        rows[np.arange(len(new)), len(old) + np.arange(len(new))] += field.precision.diagonal[new]
+        across, corner = rows[:, : len(old)], rows[:, len(old) :]
+        total = 1 + reach.sum(axis=1)
+        corrected = self.S + across.T @ _inverse(corner) @ across
+        self.total = np.concatenate([self.total + across.T @ _inverse(corner) @ total, total])
+        self.S = np.vstack([np.hstack([corrected, across.T]), np.hstack([across, corner])])
+        self.nodes = nodes
+
+    def _forget(self, gone: Ints) -> None:
+        """The labels of these nodes, all of them kept, are gone."""
+        out = np.isin(self.nodes, gone)
+        if not out.any():
+            return
+        corner, across = self.S[np.ix_(out, out)], self.S[np.ix_(out, ~out)]
+        change, total = across.T @ _inverse(corner) @ across, across.T @ _inverse(corner) @ self.total[out]
+        self._restrict(~out)
+        self.S, self.total = self.S - change, self.total - total
+
+    def _restrict(self, rows: Flags) -> None:
+        """Let go of the other rows; their labels stay accounted for."""
+        if not rows.all():
+            self.nodes, self.S, self.total = self.nodes[rows], self.S[np.ix_(rows, rows)], self.total[rows]
+
+
+def _inverse(corner: Floats) -> Floats:
+    """The inverse of a few rows of S; a pseudo-inverse where they are all of a component, on which S is singular."""
+    return np.asarray(np.linalg.pinv(corner, hermitian=True), dtype=np.float64)

@@ -1,0 +1,227 @@
+"""Answers in, predictions out: the part of a learner that asks nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewlabels.arrays import Floats, is_whole
+from fewlabels.errors import LabelError, QueryError
+from fewlabels.field import Engine, Field, make_field
+from fewlabels.graph import Graph
+from fewlabels.learner import answers, journal
+from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
+from fewlabels.learner.hindsight import Hindsight
+from fewlabels.learner.settings import (
+    as_array,
+    checked_classes,
+    described,
+    resolve_beta,
+    resolve_centring,
+    resolve_smoothness,
+    seed_of,
+)
+from fewlabels.learner.suspects import Suspect, chances, contradicted
+from fewlabels.marginals import largest, predicted
+from fewlabels.risk import zero_one_risk
+from fewlabels.strategies import Strategy, make_strategy
+
+TRUSTED = 0.7  # how much of the expected error is the model's own; the rest is what it got wrong of the answers
+
+
+class Taught:
+    """What was answered, and what follows from it for every node."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        classes: Iterable[Hashable],
+        strategy: str | Strategy = "tsa",
+        beta: float | str = "auto",
+        engine: str | Engine | Field = "auto",
+        random_state: int | np.random.Generator | None = 0,
+        *,
+        smoothness: float | str = "auto",
+        centred: bool | str = "auto",
+        prior: Mapping[Hashable, float] | None = None,
+    ) -> None:
+        self.graph = graph
+        self._classes = checked_classes(classes)
+        self._strategy = make_strategy(strategy)
+        self._seed = seed_of(random_state)
+        self._smoothness = resolve_smoothness(graph, smoothness, engine)
+        centring = resolve_centring(centred, prior, self._classes)
+        number = resolve_beta(graph, beta, self._smoothness.value)
+        self._settings: journal.Record = {
+            "n_nodes": graph.n_nodes,
+            "classes": list(self._classes),
+            "strategy": strategy if isinstance(strategy, str) else None,
+            "beta": beta if isinstance(beta, str) else number,
+            "engine": engine if isinstance(engine, str) else "auto",
+            "seed": self._seed,
+            "smoothness": smoothness if self._smoothness.again else self._smoothness.value,
+            "centred": centred,
+            "prior": None if centring is None or centring.shares is None else centring.shares.tolist(),
+        }
+        self._field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
+        self._field.centring = centring
+        self._hindsight = Hindsight(self._field)
+        self._error: float | None = None  # expected in this state, once asked for
+        self._answers = Answers()
+        self._skipped: set[int] = set()
+        self._events: list[journal.Record] = []
+
+    @property
+    def classes(self) -> list[Hashable]:
+        """The classes, in the order of the columns of `predict_proba`."""
+        return list(self._classes)
+
+    @property
+    def labelled(self) -> dict[Hashable, Hashable]:
+        """{node: label} of the sure answers so far, in the order they were given."""
+        return {self.graph.names[node]: self._classes[label] for node, label in self._answers.sure.items()}
+
+    @property
+    def answers(self) -> list[Answer]:
+        """Every answer so far, sure or not, in the order they were given."""
+        return [Answer(*self._named(each)) for each in self._answers.given]
+
+    @property
+    def skipped(self) -> list[Hashable]:
+        """The nodes that are not asked about."""
+        return [self.graph.names[node] for node in sorted(self._skipped)]
+
+    @property
+    def unreached(self) -> list[Hashable]:
+        """The nodes in components without a label: all classes are equally likely there, `predict` gives the first."""
+        return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
+
+    @property
+    def unheard(self) -> list[Hashable]:
+        """The classes that no answer has named."""
+        named = {each.label for each in self._answers.given}
+        return [name for c, name in enumerate(self._classes) if c not in named]
+
+    def describe(self) -> str:
+        """One line: the field that was taken, and why."""
+        return described(self._smoothness, self._field.beta, self._field.centring)
+
+    def teach(self, node: Any, label: Any, confidence: Any = 1.0) -> None:
+        """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is refused, none.
+
+        confidence is the chance that the answer is right, one for all or one each. At 1 it is the node's label. Below 1
+        it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
+        """
+        given = answers.read(self.graph, self._classes, self._field.precision.strength, node, label, confidence)
+        self._take_in(self._answers.new_answers(given, self.graph.names, self._classes))
+
+    def _take_in(self, new: list[NumberedAnswer]) -> None:
+        sure = {each.node: each.label for each in new if each.sure}
+        unsure = {each.node for each in new if not each.sure}
+        if unsure:
+            answers.require_span(new, self._field.beta * self.graph.weights.max())
+        after = [*self._answers.given, *new]
+        self._field.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
+        self._field.observe_all(sure)
+        for each in new:
+            self._answers.add(each)
+            self._skipped.discard(each.node)
+            how_sure = {} if each.sure else {"confidence": each.confidence}
+            self._record("teach", node=each.node, label=self._classes[each.label], **how_sure)
+
+    def forget(self, node: Any) -> None:
+        """Take back all answers to this node, or its skip; or those of a list of nodes, all of them or none."""
+        nodes = list(dict.fromkeys(answers.positions(self.graph, node)))
+        for k in nodes:
+            if self._askable(k):
+                raise LabelError(
+                    f"node {self.graph.names[k]!r} has neither an answer nor a skip to forget: {len(self._answers)} "
+                    "other nodes have answers, learner.answers lists them."
+                )
+        nothing = answers.weights_by_class([], self._answers.unsure(nodes), len(self._classes))
+        self._field.attach_all(nothing)
+        self._field.forget_all([k for k in nodes if k in self._answers.sure])
+        self._skipped -= {k for k in nodes if k not in self._answers}
+        self._answers.drop(nodes)
+        for k in nodes:
+            self._record("forget", node=k)
+
+    def skip(self, node: Hashable) -> None:
+        """Do not ask about this node again. It still counts in the expected error, and can be taught."""
+        k = self.graph.position(node)
+        if k in self._answers:
+            label = f"labelled {self.labelled[node]!r}" if k in self._answers.sure else "answered"
+            raise LabelError(f"node {node!r} is {label}: there is no question to skip.")
+        if k not in self._skipped:
+            self._skipped.add(k)
+            self._record("skip", node=k)
+
+    def add_class(self, label: Hashable) -> None:
+        """Add one more class that a node may turn out to be."""
+        self._classes = checked_classes([*self._classes, label])
+        self._field.add_class()
+        self._record("add_class", label=self._classes[-1])
+
+    def predict(self) -> NDArray[Any]:
+        """(n,) classes: a labelled node's own, elsewhere that of label propagation, centred where the learner is; at a
+        node with unsure answers the most probable. On a tie the class listed first.
+        """
+        number = np.zeros(self.graph.n_nodes, dtype=np.int64)
+        number[self._field.unlabelled] = predicted(self._field)
+        if unsure := self._answers.with_unsure:
+            number[unsure] = largest(self.predict_proba()[unsure])
+        number[list(self._answers.sure)] = list(self._answers.sure.values())
+        return as_array(self._classes)[number]
+
+    def predict_proba(self) -> Floats:
+        """(n, C) chance of each class at each node, by TSA marginals; certain where labelled.
+
+        At a node with unsure answers, what the others say of it together with the odds that these are right.
+        """
+        p = np.zeros((self.graph.n_nodes, len(self._classes)))
+        p[self._field.unlabelled] = chances(self._field, self._answers.given)
+        p[list(self._answers.sure), list(self._answers.sure.values())] = 1
+        return p
+
+    def doubtful(self, k: int | None = None) -> list[Suspect]:
+        """The answers that the graph contradicts, at most k, those with the least chance first: ask about them again.
+
+        Each is judged by what all other answers say of its node; one that no other answer reaches is not judged.
+        """
+        if k is not None and (not is_whole(k) or k < 0):
+            raise QueryError(f"doubtful({k!r}): ask for a whole number of answers, at least 0.")
+        found = contradicted(self._field, self._answers.given, self.graph.components())
+        return [Suspect(*self._named(each), self._classes[instead], chance) for each, instead, chance in found[:k]]
+
+    def expected_error(self) -> float:
+        """The share of nodes expected to be predicted wrongly: the zero-one risk of the chances, R.
+
+        Where the learner is centred, R is set beside the share of the answers so far that the others would have
+        predicted wrongly: R alone is too sure of itself, the answers are harder than most nodes (docs/maths.md,
+        "Few labels"). Before every class has been heard it says little.
+        """
+        if self._error is None:
+            risk = zero_one_risk(self.predict_proba(), self.graph.n_nodes)
+            self._error = risk
+            wrong = None if self._field.centring is None else self._hindsight.wrong(self._answers.given)
+            if wrong is not None:
+                left = len(self._field.unlabelled) / self.graph.n_nodes
+                self._error = TRUSTED * risk + (1 - TRUSTED) * wrong * left
+        return self._error
+
+    def _named(self, answer: NumberedAnswer) -> tuple[Hashable, Hashable, float]:
+        return self.graph.names[answer.node], self._classes[answer.label], answer.confidence
+
+    def _askable(self, k: int) -> bool:
+        return k not in self._answers and k not in self._skipped
+
+    def _record(self, do: str, **what: Any) -> None:
+        """Record an event; the field hears whether its node may still be asked. What was known of the last state is
+        dropped."""
+        self._events.append({"do": do, **what})
+        if "node" in what:
+            self._field.skip(what["node"], not self._askable(what["node"]))
+        self._error = None

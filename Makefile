@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 WHEEL := build/wheel
 
-.PHONY: install demo test lint docs check-package test-oldest test-newest bench check-questions reproduce pictures clean
+.PHONY: install demo test lint docs check-package soak test-oldest test-newest bench check-questions reproduce pictures clean
 
 install: $(INSTALLED)
 
@@ -25,6 +25,10 @@ PYTEST = PYTHONPATH=$(CURDIR)/$(WHEEL) FEWLABELS_TESTED=$(CURDIR)/$(WHEEL) OMP_W
 
 test: lint $(WHEEL)
 	$(call PYTEST,$(BIN))
+
+# Half an hour: 10,000 flipped bits in a store, and a server killed 1,000 times while people answer.
+soak: $(INSTALLED)
+	FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 $(BIN)/python -m pytest tests/session/test_damage.py tests/web/test_kills.py
 
 FILES = $(shell find $(1) -type f -not -path '*/__pycache__/*' -not -path 'docs/_build/*')
 

@@ -1,6 +1,7 @@
 """The command line, run as a user runs it."""
 
 import signal
+import sqlite3
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ import networkx as nx
 import pandas as pd
 import pytest
 from scipy import sparse
+
+from fewlabels.session.store import Event, Store
 
 EDGES = "source,target,weight\nann,bob,1\nbob,cid,2\ncid,dan,1\ndan,eve,1\nx,y,1\n"
 
@@ -71,6 +74,21 @@ def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
     assert "6 checks, none wrong. Probably below 20%" in suggest("--checked", "p.csv", "--target", "0.2")
     labels |= {drawn[0]: "b" if labels[drawn[0]] == "a" else "a"}
     assert "6 checks, 2 wrong" in suggest("--checked", "p.csv")
+
+
+def test_recover_says_what_it_saved(tmp_path):
+    store = Store(tmp_path / "a.sqlite", {"fingerprint": "f", "title": "t", "n_items": "9"})
+    store.append([Event("answer", "ann", f"key-{k}", item=k, label="cat") for k in range(5)])
+    store.close()
+    with sqlite3.connect(tmp_path / "a.sqlite") as db:
+        db.execute("DROP TRIGGER events_stay")
+        db.execute("UPDATE events SET item = 8 WHERE id = 4")
+    db.close()
+    done = run("recover", "a.sqlite", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Saved 4 events in a.recovered.sqlite." in done.stdout
+    assert "Lost: 1, number 4." in done.stdout
+    assert run("recover", "a.sqlite", cwd=tmp_path).returncode == 2  # the new file is there already
 
 
 def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):

@@ -171,20 +171,6 @@ def test_people_at_once_do_not_all_get_checks(opened):
     assert reasons.count("check") == 1
 
 
-def test_a_store_from_before_there_were_checks_loads(opened):
-    session = opened()
-    answer(session, 5)
-    path = session.path
-    session.close()
-    with sqlite3.connect(path) as db:
-        db.execute("UPDATE about SET value = '1' WHERE name = 'format'")
-    session = opened()
-    assert standing(session).labelled == 5
-    session.close()
-    with sqlite3.connect(path) as db:
-        assert db.execute("SELECT value FROM about WHERE name = 'format'").fetchall() == [("2",)]
-
-
 def test_a_check_that_stands_twice_in_the_store_is_one_check(opened):
     session = opened()
     session._store.append([Event("check", "ann", key, item=7) for key in ("key-00000001", "key-00000002")])

@@ -9,14 +9,16 @@ import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fewlabels.errors import FewlabelsError, FileError
+from fewlabels.session import chain
 
-FORMAT = "2"  # 1 knew no checks
+FORMAT = "2"  # 1 knew neither checks nor checksums
+COLUMNS = "do, who, key, item, label, undone, id, at"  # the fields of an Event
 MAGIC = b"SQLite format 3\0"
 FAR = 2**60  # the byte that is locked
 PATIENCE = 2.0  # seconds to wait for another program to let go of the file
@@ -31,9 +33,12 @@ CREATE TABLE events (
     item INTEGER,
     label TEXT,
     undone INTEGER REFERENCES events (id),
-    key TEXT NOT NULL      -- of the request: the same for all events of one request, and never twice
+    key TEXT NOT NULL,     -- of the request: the same for all events of one request, and never twice
+    sum TEXT               -- checksum of this event and of the one before it
 );
 CREATE TRIGGER events_are_kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+"""
+STAY = """
 CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 """
 
@@ -58,6 +63,10 @@ class Event:
     undone: int | None = None  # the event that an undo takes back
     id: int = 0
     at: str = ""
+
+    @property
+    def fields(self) -> tuple[Any, ...]:
+        return self.do, self.who, self.key, self.item, self.label, self.undone, self.id, self.at
 
 
 class Store:
@@ -95,7 +104,9 @@ class Store:
             self._begin(about)
         except BaseException as error:
             self.close()
-            raise _unfit(path, error) if isinstance(error, sqlite3.Error) else error from None
+            raise (
+                _unfit(path, error) if isinstance(error, (sqlite3.Error, UnicodeError, TypeError)) else error
+            ) from None
 
     def _begin(self, about: dict[str, str]) -> None:
         """Make the tables of a new file, or check that an old one is a store of the same data."""
@@ -108,36 +119,65 @@ class Store:
         self._db.execute("PRAGMA journal_mode = WAL")  # not before: it changes the file
         if not tables:
             begun = {"format": FORMAT, "begun": _now(), **about}
+            begun["sum"] = chain.first(begun)
             with _transaction(self._db):
-                for statement in SCHEMA.split(";\n"):
+                for statement in (SCHEMA + STAY).split(";\n"):
                     if statement.strip():
                         self._db.execute(statement)
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", begun.items())
+        (state,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        if state != "ok":
+            raise _damaged(self.path, "the file is not as it was written")
         found = dict(self._db.execute("SELECT name, value FROM about"))
         if found.get("format") not in ("1", FORMAT):
             raise FileError(
                 f"{self.path} is of format {found.get('format')!r}, this version reads {FORMAT!r}: upgrade fewlabels."
             )
+        if found["format"] == FORMAT and found.get("sum") != chain.first(found):
+            raise _damaged(self.path, "what it is about is not as it was written")
         if found.get("fingerprint") != about["fingerprint"]:
             raise FileError(
                 f"{self.path} holds answers about other data ({found.get('n_items')} items of {found.get('title')!r}, "
                 f"begun {found.get('begun')}): bring that data back, or start afresh with --store ANOTHER-FILE."
             )
-        if found["format"] != FORMAT:  # so that an older fewlabels does not take a check for an answer
-            with _transaction(self._db):
-                self._db.execute("UPDATE about SET value = ? WHERE name = 'format'", [FORMAT])
+        if found["format"] != FORMAT:
+            self._upgrade(found)
+        newest = self._db.execute("SELECT sum FROM events ORDER BY id DESC LIMIT 1").fetchone()
+        self._sum = newest[0] if newest else chain.first(found)
 
-    def append(self, events: Sequence[Event]) -> list[Event]:
+    def _upgrade(self, about: dict[str, str]) -> None:
+        """Bring a store of format 1 up to date: from now on its events have checksums and may be checks, which an older
+        fewlabels would take for answers.
+        """
+        with _transaction(self._db):
+            self._db.execute("DROP TRIGGER events_stay")
+            self._db.execute("ALTER TABLE events ADD COLUMN sum TEXT")
+            checksum = chain.first(about)
+            for row in self._db.execute(f"SELECT {COLUMNS} FROM events ORDER BY id").fetchall():
+                checksum = chain.link(checksum, row)
+                self._db.execute("UPDATE events SET sum = ? WHERE id = ?", [checksum, row[6]])
+            self._db.execute(STAY.strip().removesuffix(";"))
+            self._db.execute("INSERT INTO about VALUES ('sum', ?)", [chain.first(about)])
+            self._db.execute("UPDATE about SET value = ? WHERE name = 'format'", [FORMAT])
+
+    def append(self, events: Sequence[Event], at: str | None = None) -> list[Event]:
         """Write the events, all or none; when this returns they are on disk, and have their numbers and time."""
-        at = _now()
+        at = at or _now()
         if not self._held.in_place:
             raise StoreError(
                 f"The answer is not kept: {self.path} was moved, removed or replaced while fewlabels was running. "
                 "Put it back and try again; or stop fewlabels, and start it again with another --store."
             )
         try:
-            with self._lock, _transaction(self._db):
-                return [self._insert(event, at) for event in events]
+            with self._lock:
+                checksum = self._sum
+                with _transaction(self._db):
+                    written = []
+                    for event in events:
+                        written.append(self._insert(event, at, checksum))
+                        checksum = chain.link(checksum, written[-1].fields)
+                self._sum = checksum
+                return written
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code == sqlite3.SQLITE_FULL:
@@ -150,17 +190,28 @@ class Store:
                 ) from None
             raise StoreError(f"The answer is not kept: {self.path} cannot be written ({error}). Try again.") from None
 
-    def _insert(self, event: Event, at: str) -> Event:
-        row = (at, event.who, event.do, event.item, event.label, event.undone, event.key)
-        done = self._db.execute(
-            "INSERT INTO events (at, who, do, item, label, undone, key) VALUES (?, ?, ?, ?, ?, ?, ?)", row
-        )
-        return Event(*_fields(event), id=done.lastrowid or 0, at=at)
+    def _insert(self, event: Event, at: str, before: str) -> Event:
+        (newest,) = self._db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()
+        written = replace(event, id=newest + 1, at=at)
+        row = (*written.fields, chain.link(before, written.fields))
+        self._db.execute(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        return written
 
     def events(self) -> Iterator[Event]:
-        """Every event, in the order of writing."""
-        query = "SELECT do, who, key, item, label, undone, id, at FROM events ORDER BY id"
-        return (Event(*row) for row in self._db.execute(query))
+        """Every event, in the order of writing; refused at the first that is not as it was written."""
+        about = dict(self._db.execute("SELECT name, value FROM about"))
+        checksum, number = chain.first(about), 0
+        try:
+            for *row, stated in self._db.execute(f"SELECT {COLUMNS}, sum FROM events ORDER BY id"):
+                checksum = chain.link(checksum, row)
+                if checksum != stated:
+                    raise ValueError("checksum")
+                yield Event(*row)
+                number = row[6]
+        except (sqlite3.Error, ValueError, TypeError):
+            raise _damaged(
+                self.path, f"event {number + 1} is not as it was written, the {number} before it are"
+            ) from None
 
     def close(self) -> None:
         self._db.close()
@@ -253,7 +304,13 @@ def _open_elsewhere(path: Path) -> FileError:
     return FileError(f"{path} is open in another fewlabels: go to its page, stop it there, or give another --store.")
 
 
-def _unfit(path: str | os.PathLike[str], error: sqlite3.Error) -> FileError:
+def _damaged(path: Path, fact: str) -> FileError:
+    return FileError(f"{path} is damaged: {fact}. Save all that is whole with: fewlabels recover {path}")
+
+
+def _unfit(path: str | os.PathLike[str], error: Exception) -> FileError:
+    if not isinstance(error, sqlite3.Error) or getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CORRUPT:
+        return _damaged(Path(path), "the file is not as it was written")
     return FileError(
         f"cannot keep answers in {path}: {error}. Choose another file with --store, or move this one away."
     )
@@ -261,7 +318,3 @@ def _unfit(path: str | os.PathLike[str], error: sqlite3.Error) -> FileError:
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _fields(event: Event) -> tuple[str, str, str, int | None, str | None, int | None]:
-    return event.do, event.who, event.key, event.item, event.label, event.undone

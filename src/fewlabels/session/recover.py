@@ -1,0 +1,102 @@
+"""Recover a damaged store: everything that is provably whole goes into a new one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fewlabels.errors import FileError
+from fewlabels.session import chain
+from fewlabels.session.store import COLUMNS, Event, Store
+
+GIVE_UP = 1_000  # events in a row that cannot be read, after which there are no more
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What was saved, and what was not."""
+
+    saved: int
+    lost: list[int]  # numbers of the events that are damaged, or that take back one that is
+    proven: bool  # False: written before there were checksums, so saved as far as it can be read
+
+
+def recover(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Recovered:
+    """Write the events of a damaged store that are whole into a new one; the damaged one is left as it is."""
+    path, out = Path(path), Path(out)
+    if not path.is_file():
+        raise FileError(f"there is no file {path}. Check the path.")
+    if out.exists():
+        raise FileError(f"{out} is there already: name another file with --out.")
+    try:
+        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as db:
+            about = dict(db.execute("SELECT name, value FROM about"))
+            proven = about.get("format") != "1"
+            whole, lost = _sorted_out(db, about, proven)
+    except (sqlite3.Error, TypeError, ValueError) as error:
+        raise FileError(f"nothing of {path} can be saved: {error}. Bring back a copy of it.") from None
+    _write(out, about, whole)
+    return Recovered(len(whole), lost, proven)
+
+
+def _sorted_out(db: sqlite3.Connection, about: dict[str, Any], proven: bool) -> tuple[list[Event], list[int]]:
+    """The events that are whole, and the numbers of the others."""
+    whole: list[Event] = []
+    lost: list[int] = []
+    kept: set[int] = set()
+    before: Any = about.get("sum")
+    for number, row in _rows(db, proven):
+        event, checksum = (None, None) if row is None else (Event(*row[:-1]), row[-1])
+        if event is None or (proven and not _follows(before, event, checksum)) or event.undone not in (None, *kept):
+            lost.append(number)
+        else:
+            whole.append(event)
+            kept.add(number)
+        before = checksum
+    return whole, lost
+
+
+def _follows(before: Any, event: Event, checksum: Any) -> bool:
+    try:
+        return isinstance(before, str) and chain.link(before, event.fields) == checksum
+    except TypeError:  # a number that has become a blob
+        return False
+
+
+def _rows(db: sqlite3.Connection, proven: bool) -> Iterator[tuple[int, Any]]:
+    """(number, row) of every event, the row None where it cannot be read."""
+    columns = f"{COLUMNS}, {'sum' if proven else 'NULL'}"
+    number, missing = 0, 0
+    while missing < GIVE_UP:
+        number += 1
+        try:
+            row = db.execute(f"SELECT {columns} FROM events WHERE id = ?", [number]).fetchone()
+        except (sqlite3.Error, UnicodeDecodeError):
+            row = None
+        if row is None:
+            missing += 1
+            continue
+        yield from ((lost, None) for lost in range(number - missing, number))
+        missing = 0
+        yield number, row
+
+
+def _write(out: Path, about: dict[str, Any], whole: list[Event]) -> None:
+    """A new store with these events, renumbered; a class that only a lost event had named is named again."""
+    store = Store(out, {name: str(about.get(name, "")) for name in ("fingerprint", "title", "n_items")})
+    try:
+        renumbered: dict[int | None, int] = {}
+        known: set[str] = set()
+        for event in whole:
+            new = [replace(event, undone=None if event.undone is None else renumbered[event.undone])]
+            if event.label is not None and event.label not in known:
+                known.add(event.label)
+                if event.do != "class":
+                    new.insert(0, Event("class", event.who, f"recovered-{event.id}", label=event.label))
+            renumbered[event.id] = store.append(new, at=event.at)[-1].id
+    finally:
+        store.close()

@@ -24,7 +24,7 @@ from support.items import CLASSES, notes
 from fewlabels.session import Session
 from fewlabels.web.app import make_app
 from fewlabels.web.guard import Rules
-from fewlabels.web.serve import Place, find_place, serve
+from fewlabels.web.serve import Place, configured, find_place, serve
 
 
 class Servers:
@@ -82,7 +82,7 @@ def page_of(session, **options):
     """A server thread of the session's page; its port."""
     place = find_place(port=0)
     app = make_app(session, **options)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+    server = uvicorn.Server(configured(app, "critical"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place.socket]})
     thread.start()
     try:

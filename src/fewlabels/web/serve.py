@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import getpass
+import logging
 import secrets
 import socket
 import sys
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp
 from fewlabels.errors import SettingError
 from fewlabels.session import Session
 from fewlabels.web.app import make_app
+from fewlabels.web.connection import Connection, OnceAMinute
 from fewlabels.web.guard import LOOPBACK, Rules
 
 PORT = 8765
@@ -84,13 +86,19 @@ def serve(session: Session, place: Place, *, browser: bool = False, started: Cal
 
 def run(app: ASGIApp, place: Place, started: Callable[[], None]) -> None:
     """Serve until Ctrl-C or a termination signal."""
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=2
-    )
-    server = _Server(config, started)
+    server = _Server(configured(app), started)
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(OnceAMinute())
     sys.setswitchinterval(SWITCH)
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[place.socket])
+
+
+def configured(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
+    return uvicorn.Config(
+        app, http=Connection, log_level=log_level, access_log=False, lifespan="off", ws="none",
+        timeout_graceful_shutdown=2,
+    )  # fmt: skip
 
 
 class _Server(uvicorn.Server):

@@ -1,0 +1,88 @@
+"""Connections with limits on what a stranger may send, and for how long, before any rule is applied to a request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+LONGEST_HEAD = 2**15  # bytes of a request before its body
+PIPELINED = 8  # requests on one connection that wait for the reply to an earlier one
+CONNECTIONS = 256  # at once; with one more, the one that has been idle longest is closed
+HEAD_PATIENCE, PATIENCE = 20.0, 120.0  # seconds for the head of a request to arrive, and for all of it
+
+
+class Connection(HttpToolsProtocol):
+    """uvicorn's own, with limits. All it holds of a request that is not let in are a few hundred kilobytes at most."""
+
+    _watch: asyncio.TimerHandle | None = None
+    _head = 0  # bytes of a head that has not ended
+    _in_head = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.idle_since: float | None = self.loop.time()
+        self._look()
+        if len(self.connections) > CONNECTIONS:
+            idle: list[Any] = [one for one in self.connections if getattr(one, "idle_since", None) is not None]
+            min(idle, key=lambda one: one.idle_since).transport.abort()  # this one is among them
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._watch is not None:
+            self._watch.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._in_head:
+            return
+        self._head += len(data)
+        if self._head > LONGEST_HEAD and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\r\n")
+            self.transport.close()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head, self._head = True, 0
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        if len(self.pipeline) >= PIPELINED:
+            raise ValueError("too many requests at once")  # the parser ends, and with it the connection
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self.idle_since = None  # it is our turn
+        self._in_head, self._head = True, 0
+
+    def on_response_complete(self) -> None:
+        self.idle_since = self.loop.time()
+        super().on_response_complete()
+
+    def _look(self) -> None:
+        """Close the connection if the other side has taken too long over its request."""
+        patience = HEAD_PATIENCE if self._in_head else PATIENCE
+        left = patience if self.idle_since is None else self.idle_since + patience - self.loop.time()
+        if left <= 0:
+            self.transport.abort()
+        else:
+            self._watch = self.loop.call_later(max(left, 0.01), self._look)
+
+
+class OnceAMinute(logging.Filter):
+    """Lets the same complaint through once a minute: a log cannot be filled from outside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[Any, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        now, what = time.monotonic(), (record.name, record.msg)
+        if now - self._last.get(what, -60.0) < 60:
+            return False
+        self._last[what] = now
+        return True

@@ -1,0 +1,119 @@
+"""What strangers may send before any token is asked for: little, and not for ever."""
+
+import logging
+import resource
+import socket
+import time
+from contextlib import ExitStack, suppress
+
+import pytest
+from support.items import words
+from support.pages import served
+
+from fewlabels.web import connection
+from fewlabels.web.connection import OnceAMinute
+
+
+@pytest.fixture
+def page(tmp_path):
+    with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
+        yield client
+
+
+def plug(client):
+    return socket.create_connection(("127.0.0.1", client.base_url.port), timeout=20)
+
+
+def sent(line, chunk, how_many):
+    """Send a chunk again and again, until the other side has had enough; the bytes that went."""
+    gone = 0
+    with suppress(ConnectionError, TimeoutError):
+        for _ in range(how_many):
+            line.sendall(chunk)
+            gone += len(chunk)
+    return gone
+
+
+def closed(line):
+    """Whether the other side has hung up; what it said until then."""
+    said = b""
+    with suppress(ConnectionError):
+        while part := line.recv(2**16):
+            said += part
+    return said
+
+
+@pytest.mark.parametrize("endless", [b"x" * 2**16, b"name: value\r\n" * 5_000, b"more\r\n " * 9_000])
+def test_a_head_without_end_is_cut_off_and_takes_no_memory(page, endless):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with plug(page) as line:
+        line.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\nlong: ")
+        sent(line, endless, 2_000)
+        closed(line)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40_000  # kilobytes, of some 100 MB sent
+    assert page.get("/static/page.css").status_code == 200
+
+
+def test_a_long_head_is_told_so(page):
+    with plug(page) as line:
+        line.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\nlong: " + b"x" * 20_000)
+        time.sleep(0.1)
+        sent(line, b"x" * 20_000, 1)
+        assert b" 431 " in closed(line)
+
+
+def test_requests_ahead_of_their_replies_are_limited(page):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with plug(page) as line:
+        line.settimeout(2)
+        sent(line, b"GET /api/standing HTTP/1.1\r\nhost: localhost\r\n\r\n" * 2_000, 200)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40_000
+    assert page.get("/static/page.css").status_code == 200
+
+
+def test_a_few_requests_ahead_are_answered(page):
+    with plug(page) as line:
+        ask = b"GET /static/page.css HTTP/1.1\r\nhost: localhost\r\n"
+        line.sendall((ask + b"\r\n") * 3 + ask + b"connection: close\r\n\r\n")
+        assert closed(line).count(b"HTTP/1.1 200") == 4
+
+
+def test_idle_connections_shut_nobody_out(page, monkeypatch):
+    monkeypatch.setattr(connection, "CONNECTIONS", 20)
+    with ExitStack() as lines:
+        for _ in range(60):
+            lines.enter_context(plug(page))
+        for _ in range(3):
+            assert page.get("/static/page.css").status_code == 200
+
+
+HALF = b"POST /api/skips HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer a-token-of-its-own\r\ncontent-length: 9"
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HT", HALF, HALF + b"\r\n\r\n{"])
+def test_a_request_that_does_not_come_is_not_waited_for(page, monkeypatch, begun):
+    monkeypatch.setattr(connection, "HEAD_PATIENCE", 0.3)
+    monkeypatch.setattr(connection, "PATIENCE", 0.6)
+    with plug(page) as line:
+        line.sendall(begun)
+        begin = time.monotonic()
+        closed(line)
+        assert 0.2 < time.monotonic() - begin < 5
+
+
+def test_a_slow_answer_is_not_taken_for_a_slow_request(page, monkeypatch):
+    """The page asks what may come next, and waits for the learner as long as that takes."""
+    monkeypatch.setattr(connection, "HEAD_PATIENCE", 0.2)
+    monkeypatch.setattr(connection, "PATIENCE", 0.2)
+    headers = {"authorization": "Bearer a-token-of-its-own"}
+    item = page.post("/api/question", json={"who": "ann"}, headers=headers).json()["question"]["item"]["id"]
+    assert page.get(f"/api/items/{item}/upcoming", headers=headers).status_code == 200
+
+
+def test_the_same_complaint_is_logged_once_a_minute(monkeypatch):
+    once, now = OnceAMinute(), [0.0]
+    monkeypatch.setattr(connection.time, "monotonic", lambda: now[0])
+    record = logging.LogRecord("asyncio", logging.ERROR, "", 1, "out of files", (), None)
+    assert [once.filter(record) for _ in range(3)] == [True, False, False]
+    now[0] = 61.0
+    assert once.filter(record)

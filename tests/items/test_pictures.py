@@ -1,6 +1,7 @@
 """Pictures: only what was listed is served, upright and small where small is asked for."""
 
 import io
+import os
 import time
 from pathlib import Path
 
@@ -89,6 +90,41 @@ def test_an_item_that_is_not_listed_is_refused(tmp_path, item):
     for ask in (pictures.full, pictures.thumbnail):
         with pytest.raises(NodeError, match=f"there is no item {item}"):
             ask(item)
+
+
+def test_what_has_taken_the_place_of_a_file_is_not_read(tmp_path):
+    path = tmp_path / "p.png"
+    Image.new("RGB", (8, 8)).save(path)
+    pictures = looked_at(path)
+    path.unlink()
+    os.mkfifo(path)  # whoever opens one for reading waits for a writer
+    with pytest.raises(FileError, match="has changed since it was read"):
+        pictures.full(0)
+    path.unlink()
+    with path.open("wb") as huge:
+        huge.truncate(2**41)
+    with pytest.raises(FileError, match="has changed since it was read"):
+        pictures.full(0)
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(FileError, match="has changed since it was read"):
+        pictures.full(0)
+
+
+def test_a_picture_browsers_cannot_show_is_drawn_once_and_no_larger_than_a_screen(tmp_path, monkeypatch):
+    Image.fromarray(np.arange(9_000_000, dtype=np.float32).reshape(3_000, 3_000)).save(tmp_path / "p.tif")
+    pictures = looked_at(tmp_path / "p.tif")
+    first = pictures.full(0)
+    assert opened(first).size == (2_048, 2_048)
+    monkeypatch.setattr(pictures_module, "upright", None)  # any other drawing would fail
+    assert pictures.full(0) == first
+
+
+def test_an_image_of_too_many_pixels_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures_module, "PIXELS", 99)
+    Image.new("L", (10, 10)).save(tmp_path / "p.png")
+    with pytest.raises(FileError, match="has 10 x 10 pixels, over the limit of 99: shrink it"):
+        looked_at(tmp_path / "p.png")
 
 
 def test_progress_is_told_every_two_seconds():

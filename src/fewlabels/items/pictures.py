@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
+import stat
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,6 +32,11 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the only Pillow readers that may open the files
 MEDIA = {"JPEG": "jpeg", "MPO": "jpeg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp"}  # browsers show these
 THUMBNAIL = 128  # pixels, the longer side
+SHOWN = 2048  # the same of a picture in a format that browsers do not show
+PIXELS = 50_000_000  # in one image
+LARGE = 8_000_000  # pixels beyond which images are decoded one at a time: some 400 MB each
+CACHED = 16  # pictures drawn for browsers that are kept
+_one_large = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -45,27 +55,24 @@ class ImageFiles:
     """Pictures from files that were all opened at the start; a file that has changed since is not served."""
 
     def __init__(self, seen: Sequence[Seen]) -> None:
-        self._files = [(one.path, one.format, one.sha256) for one in seen]
-        self._thumbnails = [one.thumbnail for one in seen]
+        self._files = seen
+        self._drawn = lru_cache(CACHED)(self._draw)
 
     def full(self, item: int) -> tuple[bytes, str]:
         """The file's own bytes, or a PNG of it where browsers cannot show its format."""
-        path, kind, sha256 = self._files[self._number(item)]
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise FileError(f"{path} can no longer be read ({error.strerror}). Put it back.") from None
-        if hashlib.sha256(content).hexdigest() != sha256:
-            raise FileError(f"{path} has changed since it was read at the start. Put it back or start again.")
-        if kind in MEDIA:
-            return content, f"image/{MEDIA[kind]}"
+        one = self._files[self._number(item)]
+        if one.format in MEDIA:
+            return _unchanged(one), f"image/{MEDIA[one.format]}"
+        return self._drawn(item), "image/png"
+
+    def _draw(self, item: int) -> bytes:
         from PIL import Image
 
-        return encoded(upright(Image.open(io.BytesIO(content), formats=READ)), "PNG"), "image/png"
+        return encoded(_decoded(Image.open(io.BytesIO(_unchanged(self._files[item])), formats=READ), SHOWN), "PNG")
 
     def thumbnail(self, item: int) -> tuple[bytes, str]:
         """A small JPEG, made when the image was first read."""
-        return self._thumbnails[self._number(item)], "image/jpeg"
+        return self._files[self._number(item)].thumbnail, "image/jpeg"
 
     def _number(self, item: int) -> int:
         if not 0 <= item < len(self._files):
@@ -139,6 +146,34 @@ def counted(
         yield result
 
 
+def _unchanged(one: Seen) -> bytes:
+    """The bytes that were read at the start; what has taken the file's place since is not even opened for long."""
+    try:
+        file = os.open(one.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        try:
+            found = os.fstat(file)
+            same = stat.S_ISREG(found.st_mode) and found.st_size == one.size
+            content = b"".join(iter(lambda: os.read(file, 2**20), b"")) if same else b""
+        finally:
+            os.close(file)
+    except OSError as error:
+        if error.errno != errno.ELOOP:  # a link has taken its place
+            raise FileError(f"{one.path} can no longer be read ({error.strerror}). Put it back.") from None
+        same, content = False, b""
+    if not same or hashlib.sha256(content).hexdigest() != one.sha256:
+        raise FileError(f"{one.path} has changed since it was read at the start. Put it back or start again.")
+    return content
+
+
+def _decoded(image: Image.Image, longest: int) -> Image.Image:
+    """The image upright, in RGB, and no larger than this; large ones one at a time."""
+    with _one_large if image.width * image.height > LARGE else nullcontext():
+        image.draft("RGB", (2 * longest, 2 * longest))  # a large JPEG is decoded at about the size needed
+        small = upright(image)
+        small.thumbnail((longest, longest))
+        return small
+
+
 def _look(path: Path, features: bool) -> Seen | str:
     """What is kept of the image, or the reason why it cannot be shown."""
     from PIL import Image, UnidentifiedImageError
@@ -146,25 +181,23 @@ def _look(path: Path, features: bool) -> Seen | str:
     if not path.is_file():
         return "is not a plain file" if path.exists() else "does not exist"
     try:
+        path = path.resolve()  # a link is followed now, and not when it may lead elsewhere
         with path.open("rb") as file:
             image = Image.open(file, formats=READ)
-            limit = Image.MAX_IMAGE_PIXELS
-            if limit is not None and image.width * image.height > limit:
-                return f"has {image.width:,} x {image.height:,} pixels, over the limit of {limit:,}: shrink it"
+            if image.width * image.height > PIXELS:
+                return f"has {image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}: shrink it"
             file.seek(0)
             content = file.read()
         image = Image.open(io.BytesIO(content), formats=READ)
         kind = image.format or ""
-        image.draft("RGB", (2 * THUMBNAIL, 2 * THUMBNAIL))  # a large JPEG is decoded at the size needed
-        small = upright(image)
-        small.thumbnail((THUMBNAIL, THUMBNAIL))
+        small = _decoded(image, THUMBNAIL)
         numbers = image_features(small) if features else None
         sha256 = hashlib.sha256(content).hexdigest()
         return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers)
     except UnidentifiedImageError:
         return f"is not an image that can be read ({', '.join(READ)})"
     except Image.DecompressionBombError:
-        return f"has more pixels than twice the limit of {Image.MAX_IMAGE_PIXELS:,}: shrink it"
+        return f"has far more pixels than the limit of {PIXELS:,}: shrink it"
     except Exception as error:  # broken files make Pillow raise almost anything, SyntaxError and struct.error included
         return f"is a broken image ({error or type(error).__name__})"
 
@@ -175,9 +208,11 @@ def upright(image: Image.Image) -> Image.Image:
 
     turned = ImageOps.exif_transpose(image)
     if turned.mode[:1] in "IF":  # 16 and 32 bits per pixel: stretch from its darkest to its lightest
-        values = np.asarray(turned, dtype=float)
+        values = np.array(turned, dtype=np.float32)
         low, high = values.min(), values.max()
-        turned = Image.fromarray(np.uint8(255 * (values - low) / (high - low if high > low else 1.0)))
+        values -= low
+        values *= 255 / (high - low if high > low else 1.0)
+        turned = Image.fromarray(values.astype(np.uint8))
     if "transparency" in turned.info or turned.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
         seen = turned.convert("RGBA")
         turned = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)

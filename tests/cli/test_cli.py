@@ -76,6 +76,15 @@ def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
     assert "6 checks, 2 wrong" in suggest("--checked", "p.csv")
 
 
+def test_names_that_look_like_formulas_are_text_and_are_read_back(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\n=a,-b\n-b,c\nc,d\n")
+    (tmp_path / "l.csv").write_text("node,label\n=a,@x\nd,y\n")
+    given = ("suggest", "--edges", "e.csv", "--labels", "l.csv", "--check", "2", "--out", "p.csv")
+    assert run(*given, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "p.csv").read_text().splitlines()[1].startswith("'=a,'@x,'@x,")
+    assert run(*given, "--checked", "p.csv", cwd=tmp_path).returncode == 0
+
+
 def test_recover_says_what_it_saved(tmp_path):
     store = Store(tmp_path / "a.sqlite", {"fingerprint": "f", "title": "t", "n_items": "9"})
     store.append([Event("answer", "ann", f"key-{k}", item=k, label="cat") for k in range(5)])

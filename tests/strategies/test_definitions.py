@@ -96,6 +96,19 @@ def test_sopt_asks_the_middle_of_the_largest_component_first():
     assert fl.ActiveLearner(two_paths, [0, 1], "sopt").query() == 2
 
 
+@pytest.mark.parametrize("strategy", ["vopt", "sopt"])
+def test_strong_edges_make_no_ties(strategy):
+    """All variances are 1e-10 on such edges: their differences count all the same."""
+    path = fl.Graph.from_edges(range(9), range(1, 10))
+    asked = set()
+    for beta in (1.0, 1e10):
+        for seed in range(5):
+            learner = fl.ActiveLearner(path, ["a", "b"], strategy, beta, random_state=seed, smoothness=0)
+            learner.teach(0, "a")
+            asked.add(learner.query())
+    assert len(asked) == 1
+
+
 def test_zlg_before_two_classes_are_heard_ties_everywhere():
     rng = np.random.default_rng(0)
     W = random_weights(12, rng)

@@ -153,6 +153,15 @@ def test_exports_tell_every_item_with_who_and_when(tmp_path):
     assert lines[4]['p_c,"at'] == pytest.approx(float(rows[4]['p_c,"at']))
 
 
+def test_formulas_are_text_in_a_spreadsheet(tmp_path):
+    bad = "=HYPERLINK(1)"
+    with served(words(classes=(bad, "dog")), tmp_path / "s.sqlite") as (_, client):
+        post(client, "answers", item=3, label=bad)
+        rows = list(csv.DictReader(io.StringIO(client.get("/api/export.csv").text)))
+        lines = [json.loads(line) for line in client.get("/api/export.jsonl").text.splitlines()]
+    assert (rows[3]["label"], lines[3]["label"]) == (f"'{bad}", bad)
+
+
 @pytest.mark.parametrize(
     ("body", "status", "detail"),
     [

@@ -47,6 +47,7 @@ def read_checks(path: str | os.PathLike[str], names: Iterable[Hashable]) -> list
 
 
 def _node(path: str | os.PathLike[str], row: int, text: str, known: dict[str, Hashable]) -> Hashable:
+    text = text if text in known else text.removeprefix("'")  # as our own tables mark what looks like a formula
     if text not in known:
         raise FileError(
             f"{path}, row {row}: no edge names the node {text!r}.{nearest(text, known)} Fix the name or add its edges."

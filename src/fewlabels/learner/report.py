@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fewlabels.arrays import Floats
 from fewlabels.errors import NodeError
 from fewlabels.files.atomic import atomic_file
+from fewlabels.files.spreadsheet import as_text
 from fewlabels.graph import Graph
 
 if TYPE_CHECKING:
@@ -118,5 +119,9 @@ class Report:
 
 def write_predictions(path: str | os.PathLike[str], learner: ActiveLearner) -> None:
     """`learner.to_frame()` as CSV, six digits per number: what was taught, what is predicted, and the chances."""
+    frame = learner.to_frame()
+    frame.index = frame.index.map(as_text)
+    for column in ("label", "prediction"):
+        frame[column] = frame[column].map(as_text)
     with atomic_file(path) as draft:
-        learner.to_frame().to_csv(draft, float_format="%.6g")
+        frame.to_csv(draft, float_format="%.6g")

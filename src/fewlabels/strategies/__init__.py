@@ -51,6 +51,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "random": Random,
 }
 
+TINY = 1e3  # costs whose largest is below one in so many are all tiny
+
 
 def make_strategy(strategy: str | Strategy) -> Strategy:
     """A strategy by its name on the menu; any object with a cost is taken as it is."""
@@ -84,8 +86,12 @@ def cost_of(strategy: Strategy, field: Field) -> Costs:
 
 
 def tied(cost: Floats, nodes: Ints) -> Ints:
-    """The nodes whose cost is the lowest up to rounding, in the order of their numbers."""
-    bound = cost.min() + TIE * max(1.0, abs(cost.min()))
+    """The nodes whose cost is the lowest up to rounding, in the order of their numbers.
+
+    Rounding is that of numbers about 1, or of the lowest where it is larger; where all are tiny, as variances on very
+    strong edges are, that of the largest.
+    """
+    bound = cost.min() + TIE * max(min(1.0, TINY * abs(cost).max()), abs(cost.min()))
     return np.sort(nodes[cost <= bound])
 
 

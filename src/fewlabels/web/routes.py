@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
+from fewlabels.files.spreadsheet import as_text
 from fewlabels.session import ConflictError, Question, Session, Snapshot
 from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME
 from fewlabels.session.overview import Row
@@ -254,7 +255,7 @@ def exporting(api: FastAPI, session: Session) -> None:
         text = io.StringIO()
         writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\r\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: as_text(cell) for name, cell in row.items()} for row in rows)
         return download(text.getvalue(), "text/csv; charset=utf-8", "csv")
 
     @api.get("/api/export.jsonl", response_class=Response, responses={200: {"content": {"application/jsonl": {}}}})

@@ -69,11 +69,16 @@ def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
     assert table["check"].dropna().sort_values().index.tolist() == drawn
     again = suggest("--check", "6", "--checked", "p.csv")  # none is answered: the same six wait
     assert [int(line.split("│")[1]) for line in again.splitlines() if "check" in line and "│" in line] == drawn
-    assert "nothing was checked" in again
+    assert "error: nothing is checked yet: still learning" in again
+    assert not any("question" in line and line.split("│")[1].strip() in map(str, drawn) for line in again.splitlines())
     labels |= {node: "a" if node > 52 or node < 22 else "b" for node in drawn}
-    assert "6 checks, none wrong. Probably below 20%" in suggest("--checked", "p.csv", "--target", "0.2")
+    assert "6 checks, none wrong: probably below 20%" in suggest("--checked", "p.csv", "--target", "0.2")
     labels |= {drawn[0]: "b" if labels[drawn[0]] == "a" else "a"}
     assert "6 checks, 2 wrong" in suggest("--checked", "p.csv")
+    del labels[drawn[2]]  # nobody could tell
+    said = suggest("--checked", "p.csv")
+    assert "5 checks, 1 wrong, 1 skipped" in said
+    assert "1 checks before the last answered one have no answer" in said
 
 
 def test_names_that_look_like_formulas_are_text_and_are_read_back(tmp_path):

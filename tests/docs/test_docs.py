@@ -133,10 +133,11 @@ def test_a_quick_command_runs(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("edges.csv").write_text("source,target\nann,bob\nbob,cid\ncid,dan\ndan,eve\neve,fay\nfay,gus\n")
     Path("labels.csv").write_text("node,label\nann,cat\ngus,dog\n")
+    Path("checks.csv").write_text("node,check\nbob,1\ncid,\n")
     done = CliRunner().invoke(app, words[1:])
     assert done.exit_code == 0, done.output
     if "--out" in words:
         table = Path(words[words.index("--out") + 1]).read_text()
         assert table.startswith(
-            "node,label,prediction,chance,reached,skipped,p_cat,p_dog\nann,cat,cat,1,True,False,1,0"
+            "node,label,prediction,chance,reached,skipped,check,p_cat,p_dog\nann,cat,cat,1,True,False,,1,0"
         )

@@ -72,12 +72,28 @@ class TestInterval:
     def test_answers_that_may_be_wrong_are_allowed_for(self, doubt, C):
         """Predictions that are all right are contradicted by every wrong answer."""
         m = 400
-        by_answers_alone = audit(10_000, 9_600, [k < m * doubt for k in range(m)])
-        assert interval(by_answers_alone, 0.9)[0] > 0.02
-        told = replace(by_answers_alone, doubt=doubt, n_classes=C)
+        not_told = audit(10_000, 9_600, [k < m * doubt for k in range(m)])
+        assert interval(not_told, 0.9)[0] > 0.02
+        told = replace(not_told, doubt=doubt, n_classes=C)
         assert interval(told, 0.9)[0] == 0
+        assert interval(told, 0.9)[1] >= interval(not_told, 0.9)[1]  # people may be better than they say
         assert estimate(told, 0.9).value < 0.01
-        assert told.error(float(told.contradicted(0.3))) == pytest.approx(0.3)
+        assert evidence(told, 0.2) <= evidence(not_told, 0.2)
+
+    def test_answers_that_say_nothing_leave_everything_open(self):
+        """Two opposite answers of the same confidence to the only check."""
+        ours = learner()
+        (node,) = ours.check()
+        ours.teach(node, "a", 0.7)
+        ours.teach(node, "b", 0.7)
+        assert ours.error().low == 0
+        assert ours.error().high > 0.8
+
+    def test_nodes_whose_answers_may_be_wrong_are_not_all_right(self):
+        ours = learner()
+        ours.teach(range(7), ["a"] * 7, 0.6)
+        assert ours.error().value == pytest.approx(0.4)
+        assert not ours.can_stop(0.3)
 
 
 class TestEvidence:
@@ -131,6 +147,8 @@ class TestVerdict:
         ("found", "settled", "said"),
         [
             (audit(1_000, 980, ()), True, "Still learning: nothing is checked yet."),
+            (audit(1_000, 980, [None] * 3), True, "Still learning: no check is answered, 3 skipped."),
+            (audit(1_000, 50, ()), True, "Nearly all are answered: at most 5% can be wrong. You can stop."),
             (some(12, 0), True, "Probably below 10%: 12 checks, none wrong; at most 17% (90% sure)."),
             (some(12, 0), False, "Still learning: 12 checks, none wrong; between 0% and 22% wrong (90% sure)."),
             (some(27, 0), True, "Checked: at most 10% wrong (90% sure). You can stop."),
@@ -148,7 +166,7 @@ def taught(engine="dense", unsure=False, pieces=(30, 8, 3), centred=True, a=0.5,
     graph = fl.Graph(in_pieces(pieces, rng))
     ours = learner(graph, range(C), engine=engine, centred=centred, smoothness=a, beta=0.7)
     checks = ours.check(10)
-    for step, node in enumerate([*checks, *ours.graph.names[:0], *rng.permutation(graph.n_nodes)[:10].tolist()]):
+    for step, node in enumerate([*checks, *rng.permutation(graph.n_nodes)[:10].tolist()]):
         if node in ours.labelled:
             continue
         sure = not unsure or step % 3
@@ -232,6 +250,24 @@ class TestDrawing:
     def test_the_seed_and_the_history_decide(self):
         assert learner(random_state=5).check(4) == learner(random_state=5).check(4)
         assert any(learner(random_state=5).check(4) != learner(random_state=seed).check(4) for seed in range(4))
+
+    def test_one_that_waits_is_a_check_even_where_it_is_the_best_question(self):
+        ours = learner()
+        ours.check(6)
+        assert ours.next().check == (ours.query() in ours.check(6))
+
+    def test_what_is_set_aside_is_not_drawn_and_counts_as_skipped(self):
+        ours = learner()
+        drawn = ours.check(2)
+        ours.teach(drawn[0], "a")
+        before = ours.error()
+        ours.set_aside([drawn[1], *[k for k in range(7) if k not in drawn][:2]])
+        after = ours.error()
+        assert (before.skipped, after.skipped) == (0, 1)
+        assert ours.audit.skipped == 2
+        assert after.high >= before.high
+        assert ours.check()[0] not in [drawn[1], *[k for k in range(7) if k not in drawn][:2]]
+        assert ours.query() is not None
 
     def test_drawing_changes_no_question(self):
         ours = learner()

@@ -388,7 +388,7 @@ def test_without_checks_it_says_what_it_expects_and_no_more(tmp_path, visit):
     with served(words(100), tmp_path / "s.sqlite", target=0.9, checks=0) as (session, client):
         answer_directly(session, 24, lambda k: "cat" if k < 50 else "dog")
         page = visit(client)
-        expect(page.get_by_test_id("stop")).to_contain_text("Nothing is checked: about")
+        expect(page.get_by_test_id("stop")).to_contain_text("Nobody can be sure: about")
         expect(page.get_by_test_id("interval")).to_be_hidden()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -23,6 +23,16 @@ from fewlabels.cli.options import (
     number,
 )
 from fewlabels.errors import SettingError
+
+if TYPE_CHECKING:
+    from fewlabels.learner import ActiveLearner
+
+VERDICTS = {
+    "learning": "still learning",
+    "probable": "probably below {}, not certain yet",
+    "checked": "at most {}, you can stop",
+    "above": "above {}, go on",
+}
 
 
 def suggest(
@@ -70,6 +80,7 @@ def suggest(
     from fewlabels.files.labels import read_checks, read_labels
     from fewlabels.graph.read import read_edges
     from fewlabels.learner import ActiveLearner
+    from fewlabels.learner.estimate import percent
     from fewlabels.learner.report import write_predictions
     from fewlabels.learner.verdict import counted
 
@@ -85,9 +96,13 @@ def suggest(
         )  # fmt: skip
         learner.add_checks(read_checks(checked, graph.names) if checked else [])
         learner.teach(list(known), list(known.values()))
-        left = graph.n_nodes - len(known)
-        next_nodes = learner.query(min(n, left)) if left else []
+        for node in (blank := without_answer(learner)):
+            learner.skip(node)
+        left = graph.n_nodes - len(known) - len(blank)
         drawn = learner.check(min(check, left)) if check and left else []
+        waiting = [each.node for each in learner.checks if each.label is None and not each.skipped]
+        asked = min(n, left - len(waiting))
+        next_nodes = learner.query(asked, without=waiting) if asked > 0 else []
         gains, chances = learner.gains(), learner.predict_proba()
     console.print(
         f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(known)} labelled; "
@@ -95,14 +110,17 @@ def suggest(
     )
     if checked:
         verdict = learner.verdict(target, confidence)
-        console.print(f"error: {verdict.estimate}; {counted(verdict.estimate)}. {verdict}")
+        found = f"{percent(verdict.estimate.value)}, {verdict.estimate}; " if verdict.estimate.checks else ""
+        console.print(f"error: {found}{counted(verdict.estimate)}: {VERDICTS[verdict.state].format(percent(target))}")
+        if blank:
+            console.print(f"{len(blank)} checks before the last answered one have no answer: they count as skipped.")
     console.print(f"Learns by: {learner.describe()}.")
     if unreached := learner.unreached:
         console.print(
             f"{len(unreached):,} nodes lie in parts of the graph without a label: nothing is known about them yet.",
             highlight=False,
         )
-    if not next_nodes:
+    if not next_nodes and not drawn:
         console.print("Every node is labelled: there is nothing left to ask.")
     else:
         table = Table(
@@ -124,6 +142,13 @@ def suggest(
     if out:
         write_predictions(out, learner)
         console.print(f"Predictions for all nodes: {out}")
+
+
+def without_answer(learner: ActiveLearner) -> list[Hashable]:
+    """The checks that somebody has passed over: drawn before the last one that is answered."""
+    checks = learner.checks
+    last = max((turn for turn, each in enumerate(checks) if each.label is not None), default=0)
+    return [each.node for each in checks[:last] if each.label is None]
 
 
 def _too_early(unheard: list[Any]) -> str:

@@ -49,10 +49,13 @@ def audited(
     drawn: Iterable[int],
     expected: float,
 ) -> tuple[Audit, dict[int, tuple[int, int]]]:
-    """What the checks say now; and {node: (class answered, class the others predict)} of those answered."""
+    """What the checks say now; and {node: (class answered, class the others predict)} of those answered.
+
+    `skipped` are all nodes that nobody will answer, none of them answered.
+    """
     drawn = list(drawn)
     nodes = np.array([node for node in drawn if node in answers], dtype=np.int64)
-    p = answers.chances(nodes, field.n_classes)  # (m, C)
+    p, unsure = answers.chances(nodes, field.n_classes), answers.with_unsure  # (m, C)
     said, foretold = p.argmax(axis=1), hindsight.predictions(nodes)
     judged = dict(zip(nodes.tolist(), zip(said.tolist(), foretold.tolist(), strict=True), strict=True))
     wrong = {node: one != other for node, (one, other) in judged.items()} | {k: None for k in drawn if k in skipped}
@@ -64,6 +67,7 @@ def audited(
         expected=expected,
         hindsight=None if len(nodes) else hindsight.wrong(answers.given),
         doubt=float((1 - p.max(axis=1)).mean()) if len(nodes) else 0.0,
+        unsure=float((1 - answers.chances(np.array(unsure), field.n_classes).max(axis=1)).sum()) if unsure else 0.0,
         n_classes=field.n_classes,
     )
     return audit, judged
@@ -92,6 +96,6 @@ def is_due(
     since = next((k for k, node in enumerate(reversed(answered)) if node in drawn), len(answered))
     if since >= every - 1:
         return True
-    found = audit.error(audit.n_wrong / audit.judged) if audit.judged else 0.0
+    found = audit.least(audit.n_wrong / audit.judged) if audit.judged else 0.0
     promising = max(audit.expected, found * audit.unanswered / audit.n_nodes) <= target
     return settled and promising and not can_stop(audit, target, confidence)

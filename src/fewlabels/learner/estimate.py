@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from fewlabels.errors import SettingError
 TARGET, CONFIDENCE = 0.1, 0.9  # what is asked for where nobody says otherwise
 BETS = ((0.0, 0.4), (0.25, 0.3), (0.5, 0.3))  # (what is kept of a stake when a check is wrong, share of the money)
 BELIEVED = 2  # checks that the model's own estimate counts for, in the value
-MOST = 10_000  # checks beyond which nobody is told how many it takes
+FARTHEST = 10_000  # checks beyond which nobody is told how many it takes
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,12 @@ class Audit:
 
     n_nodes: int
     left: int  # nodes without an answer that may still be drawn
-    skipped: int  # questions that were skipped and were no checks: nobody knows, and none of them can be drawn
+    skipped: int  # questions that were skipped and no checks: nobody knows, and none of them can be drawn
     wrong: tuple[bool | None, ...]  # of each check in the order drawn, None where it was skipped
     expected: float  # share of wrong nodes by the model alone
     hindsight: float | None  # share of the answers that the others predict wrongly
     doubt: float = 0.0  # mean chance that the answer to a check is wrong itself
+    unsure: float = 0.0  # wrong ones to expect among the nodes with an answer, where answers may be wrong
     n_classes: int = 2
 
     @property
@@ -46,20 +48,23 @@ class Audit:
     def n_wrong(self) -> int:
         return self.wrong.count(True)
 
-    def contradicted(self, error: Floats) -> Floats:
-        """Share of the answers that differ from the prediction where this share of the predictions is wrong.
-
-        A wrong answer contradicts a right prediction, and agrees with a wrong one by chance.
-        """
-        return self.doubt + error * self._slope
-
-    def error(self, contradicted: float) -> float:
-        """The other way round."""
-        return min(1.0, max(0.0, (contradicted - self.doubt) / self._slope))
+    def allowed(self, target: float) -> float:
+        """How many wrong nodes the target allows among those that may still be drawn."""
+        return target * self.n_nodes - self.skipped - self.not_judged - self.unsure
 
     @property
-    def _slope(self) -> float:
-        return 1 - self.doubt - self.doubt / (self.n_classes - 1)
+    def agreeing(self) -> float:
+        """Share of the wrong predictions that a wrong answer confirms, by chance."""
+        return self.doubt / (self.n_classes - 1)
+
+    def least(self, contradicted: float) -> float:
+        """The share of wrong predictions where answers contradict this share: some of those answers are wrong."""
+        slope = 1 - self.doubt - self.agreeing
+        return min(1.0, max(0.0, (contradicted - self.doubt) / slope)) if slope > 0 else 0.0
+
+    def most(self, contradicted: float) -> float:
+        """The same if no answer that contradicts is wrong: people may be better than they say."""
+        return min(1.0, contradicted / (1 - self.agreeing))
 
 
 @dataclass(frozen=True)
@@ -82,14 +87,16 @@ class ErrorEstimate:
 
 
 def percent(share: float) -> str:
-    """A share as people read it: one digit more below 10%, and never 0% for what is not zero.
+    """A share as people read it: one digit more below 10%, and never 0% or 100% for what is not.
 
-    >>> [percent(share) for share in (0.0, 0.0004, 0.021, 0.05, 0.173)]
-    ['0%', '<0.1%', '2.1%', '5%', '17%']
+    >>> [percent(share) for share in (0.0, 0.0004, 0.021, 0.05, 0.173, 0.995, 0.99999)]
+    ['0%', '<0.1%', '2.1%', '5%', '17%', '99.5%', '99.99%']
     """
     value = 100 * share
     if 0 < value < 0.05:
         return "<0.1%"
+    if 99 < value < 100:
+        return f"{min(value, 99.99):.2f}".rstrip("0").removesuffix(".") + "%"
     return f"{value:.1f}".removesuffix(".0") + "%" if value < 9.95 else f"{value:.0f}%"
 
 
@@ -99,11 +106,11 @@ def estimate(audit: Audit, confidence: float) -> ErrorEstimate:
     m, share = audit.judged, audit.unanswered / audit.n_nodes
     if m:
         risk = audit.expected / share if share else 0.0  # of an unanswered node
-        rate = (m * audit.error(audit.n_wrong / m) + BELIEVED * risk) / (m + BELIEVED)
+        rate = (m * audit.least(audit.n_wrong / m) + BELIEVED * risk) / (m + BELIEVED)
         value = rate * share
     else:
         value = audit.expected if audit.hindsight is None else audit.hindsight * share
-    value = min(max(value, low), high)
+    value = min(max(value + audit.unsure / audit.n_nodes, low), high)
     return ErrorEstimate(value, low, high, confidence, m, audit.n_wrong, audit.expected, audit.not_judged)
 
 
@@ -122,7 +129,8 @@ def interval(audit: Audit, confidence: float) -> tuple[float, float]:
     rest = audit.left + skipped  # of those that could be drawn, the ones without an answer
     lowest, highest = ((min(max(K - w, 0), rest) / max(rest, 1)) for K in (few, many))
     n = audit.n_nodes
-    return audit.error(lowest) * rest / n, (audit.error(highest) * rest + audit.skipped) / n
+    high = (audit.most(highest) * rest + audit.skipped + audit.unsure) / n
+    return audit.least(lowest) * rest / n, min(high, 1.0)
 
 
 def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
@@ -144,7 +152,12 @@ def evidence(audit: Audit, target: float) -> float:
 
 def can_stop(audit: Audit, target: float, confidence: float) -> bool:
     """Whether the error is at most the target, whenever one looks; without a check only where so few nodes are left."""
-    return audit.unanswered <= target * audit.n_nodes or evidence(audit, target) >= 1 / (1 - confidence)
+    return few_left(audit, target) or evidence(audit, target) >= 1 / (1 - confidence)
+
+
+def few_left(audit: Audit, target: float) -> bool:
+    """Whether so few nodes are left that all of them may be wrong."""
+    return audit.left <= audit.allowed(target)
 
 
 def checks_to_go(audit: Audit, target: float, confidence: float, wrong: float = 0.0) -> int | None:
@@ -156,11 +169,10 @@ def checks_to_go(audit: Audit, target: float, confidence: float, wrong: float = 
     """
     if can_stop(audit, target, confidence):
         return 0
-    more = np.arange(1, min(audit.left, MOST) + 1)
+    more = np.arange(1, min(audit.left, FARTHEST) + 1)
     lost = np.floor(more * wrong + 0.5) > np.floor((more - 1) * wrong + 0.5)
     money = _money(audit, target, np.concatenate([_lost(audit), lost]))[len(audit.wrong) + 1 :]
-    few_left = audit.unanswered - more <= target * audit.n_nodes
-    enough = np.flatnonzero((money >= 1 / (1 - confidence)) | few_left)
+    enough = np.flatnonzero((money >= 1 / (1 - confidence)) | (audit.left - more <= audit.allowed(target)))
     return int(more[enough[0]]) if len(enough) else None
 
 
@@ -171,11 +183,11 @@ def _lost(audit: Audit) -> Flags:
 
 def _money(audit: Audit, target: float, lost: Flags) -> Floats:
     """(k + 1,) what the gambler has before the first and after each of k checks, those of the audit coming first."""
-    allowed = target * audit.n_nodes - audit.skipped - audit.not_judged  # wrong nodes among those still to be drawn
+    allowed = audit.allowed(target)
     if allowed <= 0:
         return np.zeros(len(lost) + 1)
     could_be_drawn = audit.left + len(audit.wrong) - np.arange(len(lost))
-    theta = audit.contradicted(np.minimum(1 - 1e-12, allowed / could_be_drawn))  # (k,) chance to lose, at least
+    theta = np.minimum(1 - 1e-12, allowed / could_be_drawn) * (1 - audit.agreeing)  # (k,) chance to lose, at least
     money = np.zeros(len(lost) + 1)
     for kept, share in BETS:
         won = np.log1p(-kept * theta) - np.log1p(-theta)
@@ -186,9 +198,5 @@ def _money(audit: Audit, target: float, lost: Flags) -> Floats:
 
 def require_share(name: str, value: Any, low: float, such_as: float) -> None:
     """Refuse a target or a confidence outside (low, 1)."""
-    try:
-        inside = not isinstance(value, bool) and low < float(value) < 1
-    except (TypeError, ValueError):
-        inside = False
-    if not inside:
+    if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < 1:
         raise SettingError(f"the {name} is {value!r}: give a share between {low:g} and 1, such as {such_as:g}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewlabels.arrays import Flags, is_whole
+from fewlabels.arrays import is_whole
 from fewlabels.errors import LabelError, QueryError, SettingError
 from fewlabels.field import Engine, Field
 from fewlabels.graph import Graph
@@ -65,6 +65,7 @@ class ActiveLearner(Asking):
             graph, classes, strategy, beta, engine, random_state, smoothness=smoothness, centred=centred, prior=prior
         )
         self._drawn: dict[int, None] = {}  # the checks, in the order drawn
+        self._aside: set[int] = set()  # nodes that count as skipped, and are not
         self._audited: tuple[Audit, dict[int, tuple[int, int]]] | None = None  # in this state, once asked for
 
     def next(
@@ -83,7 +84,8 @@ class ActiveLearner(Asking):
         others = list(without)
         if self.wants_check(target, confidence, every=every, without=others):
             return NextQuestion(self.check(without=others)[0], True)
-        return NextQuestion(self.query(without=others), False)
+        node = self.query(without=others)
+        return NextQuestion(node, self.is_check(node))  # one that waits for its answer may be the best question, too
 
     def wants_check(
         self,
@@ -103,7 +105,7 @@ class ActiveLearner(Asking):
             return False
         others = [k for k in map(self.graph.position, without) if self._askable(k)]
         asked = [*answered, *sorted(others, key=lambda k: k in self._drawn)]  # a check others answer is the last of all
-        return is_due(self.audit, target, confidence, asked, self._drawn, self._settled, every)
+        return is_due(self.audit, target, confidence, asked, self._drawn, self.settled, every)
 
     def check(self, k: int = 1, *, without: Iterable[Hashable] = ()) -> list[Any]:
         """k nodes drawn at random, not by cost: teach their answers like any other, and they measure the error.
@@ -113,14 +115,25 @@ class ActiveLearner(Asking):
         """
         if not is_whole(k) or k < 1:
             raise QueryError(f"check({k!r}): ask for a whole number of nodes, at least 1.")
-        others = {self.graph.position(node) for node in without}
-        waiting = [node for node in self._drawn if self._askable(node) and node not in others][:k]
-        if len(waiting) < k:
-            left = self._left(others.union(self._drawn))
-            found = len(waiting) + int(left.sum())
-            choosing.require_left(k, found, len(self._answers), len(self._skipped), len(others), "check")
-            waiting += self._mark(draw(left, k - len(waiting), self._rng(len(self._events))))
-        return [self.graph.names[node] for node in waiting]
+        found = self._proposed(k, without)
+        self._mark([node for node in found if node not in self._drawn])
+        return [self.graph.names[node] for node in found]
+
+    def next_check(self, without: Iterable[Hashable] = ()) -> Any:
+        """The node that `check` would give, without drawing it."""
+        return self.graph.names[self._proposed(1, without)[0]]
+
+    def _proposed(self, k: int, without: Iterable[Hashable]) -> list[int]:
+        """k checks: those that wait for an answer, then new ones."""
+        others = {node for node in map(self.graph.position, without) if self._askable(node)} | self._aside
+        found = [node for node in self._drawn if self._askable(node) and node not in others][:k]
+        if len(found) < k:
+            left = np.ones(self.graph.n_nodes, dtype=bool)
+            left[[*self._answers.nodes, *self._skipped, *others, *self._drawn]] = False
+            there = len(found) + int(left.sum())
+            choosing.require_left(k, there, len(self._answers), len(self._skipped), len(others), "check")
+            found += draw(left, k - len(found), self._rng(len(self._events)))
+        return found
 
     def add_checks(self, nodes: Iterable[Hashable]) -> None:
         """Remember these nodes, which were drawn at random elsewhere and have no answer yet, as checks."""
@@ -131,6 +144,13 @@ class ActiveLearner(Asking):
                     f"node {self.graph.names[k]!r} has an answer already: a check is drawn first and answered then."
                 )
         self._mark([k for k in dict.fromkeys(found) if k not in self._drawn])
+
+    def set_aside(self, nodes: Iterable[Hashable]) -> None:
+        """Count these nodes as skipped in every estimate, though they may still be asked: someone could not tell what
+        they are. They are not drawn as checks. The next call replaces them; they are not saved.
+        """
+        self._aside = {self.graph.position(node) for node in nodes}
+        self._audited = None
 
     @property
     def checks(self) -> list[Check]:
@@ -169,7 +189,7 @@ class ActiveLearner(Asking):
         """
         require_share("target", target, 0.0, TARGET)
         require_share("confidence", confidence, 0.5, CONFIDENCE)
-        return verdict(self.audit, target, confidence, self._settled)
+        return verdict(self.audit, target, confidence, self.settled)
 
     def to_frame(self) -> pd.DataFrame:
         """What is known of every node, one row each, indexed by node.
@@ -188,7 +208,7 @@ class ActiveLearner(Asking):
         self._report().onto_igraph(g, prefix, name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write settings and every answer, skip and forget as JSON lines; an earlier save in that file is extended."""
+        """Write settings and every answer, skip, forget and check as JSON lines; an earlier save there is extended."""
         journal.write(path, {"graph": self.graph.fingerprint(), **self._settings}, self._events)
 
     @classmethod
@@ -219,30 +239,24 @@ class ActiveLearner(Asking):
             [self.graph.names[node] for node in self._drawn],
         )  # fmt: skip
 
-    def _left(self, without: Iterable[int]) -> Flags:
-        """(n,) the nodes that may be asked about, but for these."""
-        left = np.ones(self.graph.n_nodes, dtype=bool)
-        left[[*self._answers.nodes, *self._skipped, *without]] = False
-        return left
-
-    def _mark(self, nodes: list[int]) -> list[int]:
+    def _mark(self, nodes: list[int]) -> None:
         """These are checks from now on. What is known of any node stays as it is."""
         for k in nodes:
             self._drawn[k] = None
             self._events.append({"do": "check", "node": k})
         self._audited = None
-        return nodes
 
     def _judge(self) -> tuple[Audit, dict[int, tuple[int, int]]]:
         if self._audited is None:
+            nobody = self._skipped | {k for k in self._aside if self._askable(k)}
             self._audited = audited(
-                self._field, self._hindsight, self._answers, self._skipped, self._drawn, self.expected_error()
+                self._field, self._hindsight, self._answers, nobody, self._drawn, self.expected_error()
             )
         return self._audited
 
     @property
-    def _settled(self) -> bool:
-        """Whether the model's own numbers mean anything: not before the classes were heard."""
+    def settled(self) -> bool:
+        """Whether the model's own numbers mean anything: not before every class was heard, or five answers a class."""
         return not self.unheard or len(self._answers) >= EARLY * len(self._classes)
 
     def _record(self, do: str, **what: Any) -> None:

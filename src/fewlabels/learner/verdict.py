@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fewlabels.learner.estimate import Audit, ErrorEstimate, can_stop, estimate, interval, percent
+from fewlabels.learner.estimate import Audit, ErrorEstimate, can_stop, estimate, few_left, interval, percent
 
-SOME = 5  # checks before anything is called probable
+SOME = 5  # checks before they are said to speak for or against it
 
 State = Literal["learning", "probable", "checked", "above"]
 
@@ -24,6 +24,7 @@ class Verdict:
     estimate: ErrorEstimate
     target: float
     at_most: float  # the error, with the same confidence, where only this side matters
+    few_left: bool = False  # so few nodes are left that all of them may be wrong
 
     @property
     def can_stop(self) -> bool:
@@ -32,14 +33,15 @@ class Verdict:
     def __str__(self) -> str:
         found, target = self.estimate, percent(self.target)
         sure, checks = f"({percent(found.confidence)} sure)", counted(found)
+        if self.state == "checked" and self.few_left:
+            return f"Nearly all are answered: at most {percent(self.at_most)} can be wrong. You can stop."
         if self.state == "checked":
-            narrow = found.checks and found.high <= self.target
-            return f"Checked: {found if narrow else f'at most {target} wrong {sure}'}. You can stop."
+            return f"Checked: {found if found.high <= self.target else f'at most {target} wrong {sure}'}. You can stop."
         if self.state == "above":
             return f"No: {found}. Going on."
         if self.state == "probable":
             return f"Probably below {target}: {checks}; at most {percent(self.at_most)} {sure}."
-        return f"Still learning: {checks}; {found}." if found.checks else "Still learning: nothing is checked yet."
+        return f"Still learning: {checks}; {found}." if found.checks else f"Still learning: {checks}."
 
 
 def verdict(audit: Audit, target: float, confidence: float, settled: bool) -> Verdict:
@@ -48,11 +50,13 @@ def verdict(audit: Audit, target: float, confidence: float, settled: bool) -> Ve
     state: State = "learning"
     if can_stop(audit, target, confidence):
         state = "checked"
-    elif found.checks and found.low > target:
+    elif found.checks >= SOME and found.low > target:
         state = "above"
     elif settled and found.checks >= SOME and found.value <= target:
         state = "probable"
-    return Verdict(state, found, target, interval(audit, 2 * confidence - 1)[1])
+    few = few_left(audit, target)
+    at_most = (audit.unanswered + audit.unsure) / audit.n_nodes if few else interval(audit, 2 * confidence - 1)[1]
+    return Verdict(state, found, target, at_most, few)
 
 
 def counted(found: ErrorEstimate) -> str:
@@ -62,7 +66,7 @@ def counted(found: ErrorEstimate) -> str:
     '12 checks, none wrong'
     """
     if not found.checks:
-        return "no checks"
+        return f"no check is answered, {found.skipped} skipped" if found.skipped else "nothing is checked yet"
     wrong = f"{found.wrong} wrong" if found.wrong else "none wrong" if found.checks > 1 else "not wrong"
     skipped = f", {found.skipped} skipped" if found.skipped else ""
     return f"{found.checks} check{'s' if found.checks > 1 else ''}, {wrong}{skipped}"

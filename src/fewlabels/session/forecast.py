@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -74,17 +75,18 @@ def forecast(audit: Audit, answered: int, more: int | None, target: float, confi
     >>> forecast(new, 0, None, target=0.05, confidence=0.9, every=4)
     'To know that at most 5% are wrong takes at least 54 checks, all of them right, after 20 answers.'
     """
-    best = checks_to_go(audit, target, confidence)
-    if best == 0:
+    soon = replace(audit, left=max(0, audit.left - max(0, FIRST - answered)))
+    best = checks_to_go(soon, target, confidence)
+    if best == 0 and answered >= FIRST:
         return ""
-    if best is None:
+    if not best:
         return f"To know that at most {percent(target)} are wrong, nearly every item must be answered."
-    first = f" after {FIRST} answers" if answered < FIRST else ""
-    span = answers_to_verdict(audit, more, target, confidence, every)
     checks = f"{best} check{'s' if best > 1 else ''}"
-    if span is None or first:
-        right = ", all of them right," if best > 1 else ""
-        end = f"{right}{first}".rstrip(",")
-        return f"To know that at most {percent(target)} are wrong takes at least {checks}{end}."
+    span = answers_to_verdict(soon, more, target, confidence, every)
+    if span is None or answered < FIRST:
+        right = ", all of them right" if best > 1 else ""
+        first = f", after {FIRST} answers" if answered < FIRST else ""
+        return f"To know that at most {percent(target)} are wrong takes at least {checks}{right}{first}."
     low, high = span
-    return f"About {low:,} to {high:,} more answers to a verdict, at least {best} of them checks."
+    about = f"{low:,} to {high:,}" if low < high else f"{low:,}"
+    return f"About {about} more answers to a verdict, at least {best} of them checks."

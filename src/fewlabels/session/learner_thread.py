@@ -7,7 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from queue import Empty, PriorityQueue
 from typing import Any, TypeVar
 
@@ -39,6 +40,7 @@ class Predictions:
     predicted: Ints  # (n,) class number; -1 where no label reaches
     chance: Floats  # (n, C)
     expected_error: float
+    settled: bool  # whether that means anything: not before the classes were heard
     curve: Sequence[Point]
     audit: Audit  # what the checks say
     suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
@@ -93,7 +95,7 @@ class LearnerThread:
         self._turn = itertools.count()
         self._broken: BaseException | None = None
         self._goal = goal
-        self._foreseen: dict[int, bool] = {}  # item -> whether its answer was what had been predicted
+        self._foreseen: dict[int, int] = {}  # item -> class number predicted before it was answered; -1: none
         self._being_read = being_read
         self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when they are outdated
         self._heard = 0.0  # when the last change was learnt
@@ -127,17 +129,16 @@ class LearnerThread:
             self._learner.add_class(len(self._learner.classes))
         self._learner.forget(list(change.forget))
         self._learner.add_checks(change.check)
+        if change.aside is not None:
+            self._learner.set_aside(change.aside)
         if not change.changes_predictions:
+            self.predictions = replace(self.predictions, version=version, audit=self._learner.audit)
             return
-        for item in change.forget:
-            self._foreseen.pop(item, None)
         if change.teach:
             items, labels = zip(*change.teach, strict=True)
-            numbers = [self._number[label] for label in labels]
-            for item, number in zip(items, numbers, strict=True):
-                if (predicted := self.predictions.predicted[item]) >= 0:
-                    self._foreseen[item] = bool(predicted == number)
-            self._learner.teach(list(items), numbers)
+            if len(items) == 1:  # many at once were accepted as suggested, or came with the data
+                self._foreseen.setdefault(items[0], int(self.predictions.predicted[items[0]]))
+            self._learner.teach(list(items), [self._number[label] for label in labels])
         for item in change.skip:
             self._learner.skip(item)
         self.predictions = self._look(version, self.predictions.curve)
@@ -165,13 +166,11 @@ class LearnerThread:
 
         def job() -> NextQuestion | None:
             goal, learner = self._goal, self._learner
-            if learner.wants_check(goal.target, goal.confidence, every=goal.every, without=without):
-                try:
-                    return NextQuestion(int(learner.check(without=without)[0]), True)
-                except QueryError:
-                    return None
+            if learner.wants_check(goal.target, goal.confidence, every=goal.every, without=self._being_read()):
+                with suppress(QueryError):  # all that is left is closed to them as a check
+                    return NextQuestion(int(learner.next_check(without)), True)
             item = self._ask(without)
-            return None if item is None else NextQuestion(item, False)
+            return None if item is None else NextQuestion(item, learner.is_check(item))
 
         return self._put(ASK, job).result()
 
@@ -271,9 +270,12 @@ class LearnerThread:
         chance = learner.predict_proba()
         error = learner.expected_error()
         curve = extended(curve, len(learner.labelled), error)
-        seen = (sum(self._foreseen.values()), len(self._foreseen))
-        names = tuple(self._number)
-        return Predictions(version, names, predicted, chance[:, : len(names)], error, curve, learner.audit, seen)
+        known = {item: said for item, said in self._foreseen.items() if said >= 0 and item in learner.labelled}
+        seen = (sum(learner.labelled[item] == said for item, said in known.items()), len(known))
+        names, settled = tuple(self._number), len(self._number) > 1 and learner.settled
+        return Predictions(
+            version, names, predicted, chance[:, : len(names)], error, settled, curve, learner.audit, seen
+        )
 
     def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:
         done: Future[T] = Future()

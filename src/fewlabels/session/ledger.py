@@ -73,6 +73,7 @@ class Change:
     teach: tuple[tuple[int, str], ...] = ()
     skip: tuple[int, ...] = ()
     check: tuple[int, ...] = ()
+    aside: frozenset[int] | None = None  # where it has changed: the items of no label that someone could not tell
 
     @property
     def changes_predictions(self) -> bool:
@@ -84,17 +85,18 @@ class Ledger:
 
     >>> ledger = Ledger()
     >>> ledger.take([Event("class", "", "k1", label="cat", id=1), Event("class", "", "k1", label="dog", id=2)])
-    Change(new_classes=2, forget=(), teach=(), skip=(), check=())
+    Change(new_classes=2, forget=(), teach=(), skip=(), check=(), aside=None)
     >>> ledger.take([Event("answer", "ann", "k2", item=7, label="dog", id=3)])
-    Change(new_classes=0, forget=(), teach=((7, 'dog'),), skip=(), check=())
+    Change(new_classes=0, forget=(), teach=((7, 'dog'),), skip=(), check=(), aside=None)
     >>> ledger.take([Event("undo", "ann", "k3", item=7, undone=3, id=4)])
-    Change(new_classes=0, forget=(7,), teach=(), skip=(), check=())
+    Change(new_classes=0, forget=(7,), teach=(), skip=(), check=(), aside=None)
     """
 
     def __init__(self) -> None:
         self.classes: list[str] = []
         self.history: dict[int, ItemHistory] = {}
         self.checks: dict[int, None] = {}  # the items drawn at random, in the order drawn
+        self.aside: frozenset[int] = frozenset()  # of no label and not skipped: someone is unsure, or people differ
         self.requests: dict[str, list[Event]] = {}  # key of a request -> its events
         self.in_force: dict[int, Event] = {}  # number -> answer, skip, unsure or decision not taken back, in order
         self.last_event = 0  # number of the last event taken in
@@ -108,6 +110,7 @@ class Ledger:
         fresh = [label for label in named if label not in self.classes]  # one that is there already changes nothing
         self.classes.extend(fresh)
         drawn = [e.item for e in events if e.do == "check" and e.item is not None and e.item not in self.checks]
+        drawn = [item for item in drawn if self.label(item) is None]  # an answer that came first was volunteered
         self.checks |= dict.fromkeys(drawn)
         for event in events:
             self.requests.setdefault(event.key, []).append(event)
@@ -132,7 +135,11 @@ class Ledger:
                 teach.append((item, label))
             if skipped and not was_skipped:
                 skip.append(item)
-        return Change(len(fresh), tuple(forget), tuple(teach), tuple(skip), tuple(drawn))
+        aside = self.aside.difference(touched).union(item for item in touched if self._is_aside(item))
+        changed, self.aside = aside != self.aside, aside
+        return Change(
+            len(fresh), tuple(forget), tuple(teach), tuple(skip), tuple(drawn), self.aside if changed else None
+        )
 
     def label(self, item: int) -> str | None:
         """The label of an item, given by people or with the data."""
@@ -155,11 +162,14 @@ class Ledger:
         return [e for e in reversed(self.requests[found.key]) if e.id in self.in_force] if whole else [found]
 
     def _state(self, item: int) -> tuple[str | None, bool]:
-        """The label, and whether it counts as skipped: a check also where someone is unsure of it, or people differ."""
         history = self.history.get(item)
-        if history is None or history.label is not None:
-            return (history.label if history else None), False
-        return None, history.skip is not None or (item in self.checks and (bool(history.unsure) or history.disputed))
+        return (history.label, history.skip is not None and history.label is None) if history else (None, False)
+
+    def _is_aside(self, item: int) -> bool:
+        history = self.history.get(item)
+        if history is None or history.label is not None or history.skip is not None:
+            return False
+        return bool(history.unsure) or history.disputed
 
     def _rebuild(self, item: int) -> None:
         """What is left of what was said, after an event was taken back."""

@@ -12,9 +12,8 @@ import numpy as np
 
 from fewlabels.errors import LabelError, nearest
 from fewlabels.items import Items
-from fewlabels.learner.checks import EARLY
 from fewlabels.learner.estimate import ErrorEstimate, percent
-from fewlabels.learner.verdict import verdict
+from fewlabels.learner.verdict import SOME, counted, verdict
 from fewlabels.session.agreement import kappa
 from fewlabels.session.forecast import Point, answers_to_go, forecast, thinned
 from fewlabels.session.learner_thread import Goal, Predictions
@@ -41,6 +40,7 @@ class Standing:
     state: str  # learning, probable, checked or above; unchecked where no checks are wanted
     verdict: str  # the same in a sentence
     estimate: ErrorEstimate
+    shown: float | None  # the share to show large: by some checks, or, without any, as expected; None: too early
     suggestions: tuple[int, int]  # right, and all
     reached: bool  # whether people can stop
     more: int | None  # about how many answers until the expected error is at the target
@@ -81,6 +81,10 @@ class Snapshot:
             return None
         return self.classes[number], float(self.predictions.chance[item, number])
 
+    def waiting(self, item: int) -> bool:
+        """Whether this is a check without an answer: nobody is to see what is predicted for it."""
+        return item in self.checks and self.label(item) is None
+
     def labelled(self) -> list[int]:
         return [item for item, history in self.history.items() if history.label is not None]
 
@@ -90,7 +94,7 @@ class Snapshot:
             raise LabelError(f"there is no class {prediction!r} yet: add it first.{nearest(prediction, self.classes)}")
         found = np.flatnonzero(self.predictions.predicted == list(self.classes).index(prediction))
         order = found[np.argsort(self.predictions.chance_of_prediction[found], kind="stable")]
-        return [item for item in order.tolist() if self.label(item) is None]
+        return [item for item in order.tolist() if self.label(item) is None and not self.waiting(item)]
 
     def recent(self, most: int, who: str | None = None) -> list[Event]:
         """The last answers, skips and decisions of people that were not taken back, the newest first."""
@@ -113,29 +117,29 @@ class Snapshot:
         predictions, n_classes = self.predictions, len(self.classes)
         labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
         shared = []
-        heard: set[str] = set()
         for history in self.history.values():
             label = history.label
             labelled += label is not None
             skipped += label is None and history.skip is not None
             unsure += label is None and bool(history.unsure)
             open_disputes += history.disputed and history.decision is None
-            if label is not None:
-                heard.add(label)
             if len(history.votes) > 1 and len(votes := history.by_people) > 1:
                 shared.append({who: str(vote.label) for who, vote in votes.items()})
-        early = len(heard) < n_classes and labelled < EARLY * n_classes
-        settled = n_classes > 1 and not early
+        settled = predictions.settled
         target, confidence, every = self.goal.target, self.goal.confidence, self.goal.every
         audit, more = predictions.audit, answers_to_go(predictions.curve, target) if settled else None
         found = verdict(audit, target, confidence, settled)
-        unchecked = "Nothing is checked: " + (
-            f"about {percent(predictions.expected_error)} are expected to be wrong."
-            if settled
-            else "too early to tell."
-        )
+        shown = found.estimate.value if found.estimate.checks >= SOME else None
+        said = str(found)
+        if not every:
+            shown = predictions.expected_error
+            said = f"Nobody can be sure: about {percent(shown)} are expected to be wrong, and checks are switched off."
+            if found.estimate.checks:
+                said = f"Checks are switched off: {found.estimate}, by {counted(found.estimate)}."
+            elif not settled:
+                said = "Nobody can be sure: it is too early to tell, and checks are switched off."
         open_ = ~predictions.unreached
-        open_[self.labelled()] = False
+        open_[[*self.labelled(), *filter(self.waiting, self.checks)]] = False
         people = Counter(e.who for e in self.in_force.values() if e.do in ("answer", "decide") and e.who != TABLE)
         return Standing(
             version=predictions.version,
@@ -149,8 +153,9 @@ class Snapshot:
             curve=thinned(predictions.curve),
             target=target,
             state=found.state if every else "unchecked",
-            verdict=str(found) if every else unchecked,
+            verdict=said,
             estimate=found.estimate,
+            shown=shown if settled else None,
             suggestions=predictions.suggestions,
             reached=bool(every) and found.can_stop,
             more=more,

@@ -137,18 +137,25 @@ class Session:
             chosen = self._learner.choose(closed)
             if chosen is None:
                 return None
-            if chosen.check:
-                self._keep_check(who, chosen.node)
+            if chosen.check and not self._keep_check(who, chosen.node):
+                continue
             with self._lock:
                 found = self._assignments.assign(who, chosen.node)
             if found is not None:  # else it has gone to someone else meanwhile
                 return found
 
-    def _keep_check(self, who: str, item: int) -> None:
-        """A check is on disk before anybody sees it: which items were drawn cannot depend on their answers."""
+    def _keep_check(self, who: str, item: int) -> bool:
+        """A check is on disk before anybody sees it: which items were drawn cannot depend on their answers. False where
+        someone has answered it meanwhile, of their own accord.
+        """
         with self._writing:
-            if item not in self._ledger.checks:  # else it waits for its answer since an earlier draw
-                self._take(self._store.append([Event("check", who, f"check-{uuid.uuid4()}", item=item)]))
+            if item in self._ledger.checks:  # it waits for its answer since an earlier draw
+                return True
+            if self._ledger.label(item) is not None:
+                return False
+            written = self._store.append([Event("check", who, f"check-{uuid.uuid4()}", item=item)])
+            self._learner.submit(self._take(written), list(self._ledger.classes), written[-1].id)
+        return True
 
     def order(self) -> list[int]:
         """The items that may be asked about, in the order in which they are worth asking about now."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from fewlabels.session import Question, Snapshot, Standing
 from fewlabels.session.learner_thread import Explanation
 from fewlabels.session.ledger import ItemHistory
@@ -29,7 +31,7 @@ def classes(names: Sequence[str]) -> list[shapes.Class]:
 
 def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
     """An item as the page shows it; in lists its text is cut short and its attributes are left out."""
-    items, prediction = shot.items, shot.prediction(k)
+    items, prediction = shot.items, None if shot.waiting(k) else shot.prediction(k)
     text = items.texts[k] if items.texts is not None else None
     if brief and text is not None and len(text) > EXCERPT:
         text = text[:EXCERPT] + "…"
@@ -107,10 +109,12 @@ def disagreement(shot: Snapshot, k: int, history: ItemHistory) -> shapes.Disagre
 def predictions(shot: Snapshot) -> shapes.Predictions:
     found = shot.predictions
     _, skipped = shot.aside()
+    unseen = np.zeros(len(found.predicted), dtype=bool)
+    unseen[[k for k in shot.checks if shot.waiting(k)]] = True
     return shapes.Predictions(
         version=found.version,
-        predicted=found.predicted.tolist(),
-        chance=(100 * found.chance_of_prediction).round().astype(int).tolist(),
+        predicted=np.where(unseen, -1, found.predicted).tolist(),
+        chance=np.where(unseen, 0, (100 * found.chance_of_prediction).round()).astype(int).tolist(),
         labelled=shot.labelled(),
         skipped=skipped,
     )

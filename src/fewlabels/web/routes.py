@@ -55,9 +55,10 @@ def asking(api: FastAPI, session: Session) -> None:
     def why(item: int) -> shapes.Why:
         """What asking about this item promises, what each answer would change, and its neighbours; nothing of a check
         that waits for its answer."""
-        explanation = session.explain(item)
-        blind = explanation.missing == "check"
-        return present.why(session.snapshot(), item, explanation, [] if blind else session.neighbours(item))
+        explanation, shot = session.explain(item), session.snapshot()
+        votes = shot.history[item].votes if item in shot.history else ()
+        blind = item in shot.checks and len(votes) < session.overlap
+        return present.why(shot, item, explanation, [] if blind else session.neighbours(item))
 
     @api.get("/api/items/{item}/upcoming")
     async def upcoming(item: int) -> shapes.Upcoming:

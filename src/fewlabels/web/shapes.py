@@ -95,6 +95,7 @@ class Standing(Shape):
     )
     verdict: str = Field(description="The same in a sentence.")
     estimate: Estimate
+    shown: float | None = Field(description="The share of wrong items to show large; none while it is too early.")
     suggestions: tuple[int, int] = Field(
         description="How often an answer was what had been predicted, and of how many."
     )

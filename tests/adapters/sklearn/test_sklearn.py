@@ -267,6 +267,12 @@ class TestChecks:
         missing = next(k for k in range(150) if k not in {*drawn, 0, 60, 120})
         with pytest.raises(LabelError, match=f"row {missing} was drawn as a check and has no label"):
             model.error([missing])
+        mask = np.isin(np.arange(150), drawn)
+        assert model.error(mask).checks == 30
+        with pytest.raises(LabelError, match="checks are of type float64"):
+            model.error(drawn.astype(float))
+        with pytest.raises(SettingError, match="unreached"):
+            self.fitted(unreached="missing")[0].error(drawn)
         with pytest.raises(SettingError, match="class_prior"):
             self.fitted(class_prior="labels")[0].error(drawn)
 

@@ -206,9 +206,14 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         checks are the rows of these, in the order drawn; each is judged by what all other labels predict for it
         (docs/honest.md).
         """
-        if self.class_prior is not None:
-            raise SettingError("error() cannot judge predictions scaled to a class_prior: fit with class_prior=None.")
-        rows = column_or_1d(checks).astype(np.int64).tolist()
+        check_is_fitted(self)
+        if self.class_prior is not None or self.unreached == "missing":
+            what = 'unreached="missing"' if self.class_prior is None else "a class_prior"
+            raise SettingError(f"error() cannot judge predictions with {what}: fit without it.")
+        given = column_or_1d(checks)
+        if given.dtype.kind not in "iub":
+            raise LabelError(f"checks are of type {given.dtype}: give the numbers of rows, or a mask of them.")
+        rows = (np.flatnonzero(given) if given.dtype.kind == "b" else given).tolist()
         missing = next((k for k in rows if not 0 <= k < len(self._number) or self._number[k] < 0), None)
         if missing is not None:
             raise LabelError(f"row {missing} was drawn as a check and has no label in y: answer it first.")

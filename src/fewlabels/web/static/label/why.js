@@ -48,7 +48,7 @@ function neighbour({ item, weight }, ask) {
 
 function draw(why, ask) {
   $("why-words").textContent = sentence(why);
-  $("why-parts").hidden = why.missing === "check";
+  $("why-parts").hidden = state.shown?.blind ?? false;
   const outcomes = [...why.outcomes].sort((a, b) => b.chance - a.chance);
   const most = Math.max(...outcomes.map((one) => one.changes), 0);
   const rows = outcomes.slice(0, shownOutcomes).map((one) => outcome(one, most));

@@ -64,7 +64,7 @@ function onMove() {
 
 /** The two marks are elements above the canvas, so that a pulse costs no drawing. */
 function mark() {
-  place($("map-here"), state.shown && !state.shown.blind ? state.shown.item.id : -1); // its colour would be a hint
+  place($("map-here"), state.shown && !state.shown.blind ? state.shown.item.id : -1); // what lies beside it would be a hint
   place($("map-cursor"), cursor);
 }
 
@@ -109,7 +109,7 @@ function onKey(event, ask) {
   if (event.ctrlKey || event.altKey || event.metaKey || !grid) return;
   const zooms = { "+": 1.5, "=": 1.5, "-": 1 / 1.5 };
   if (arrows[event.key]) {
-    cursor = grid.step(cursor < 0 ? (state.shown?.item.id ?? 0) : cursor, ...arrows[event.key]);
+    cursor = grid.step(cursor < 0 ? (state.shown?.blind ? 0 : state.shown?.item.id ?? 0) : cursor, ...arrows[event.key]);
     mark();
     const frameBox = $("map-frame").getBoundingClientRect();
     const [x, y] = camera.toScreen(grid.positions[2 * cursor], grid.positions[2 * cursor + 1]);

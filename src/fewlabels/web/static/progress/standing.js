@@ -8,13 +8,12 @@ import { interval } from "./interval.js";
 import { count, percent, plural } from "../core/numbers.js";
 import { show } from "../views.js";
 
-const someChecks = 5; // before them a number would pretend
 let wasReached = null;
 
 function draw(standing) {
   document.body.dataset.version = standing.version;
   $("standing-labelled").replaceChildren(count(standing.labelled), el("small", {}, ` of ${count(state.session.n_items)}`));
-  $("standing-error").textContent = known(standing) === null ? "too early" : percent(known(standing));
+  $("standing-error").textContent = standing.shown === null ? "too early" : percent(standing.shown);
   $("standing-field").textContent = `Learns by: ${state.session.field}.`;
   drawCurve();
   drawChecks(standing);
@@ -29,15 +28,9 @@ function drawCurve() {
   if (state.standing && width) $("curve").replaceChildren(...[curve(state.standing, width, height)].filter(Boolean));
 }
 
-/** The number to show large: measured by some checks, or, where none are asked, what the model expects; null: neither. */
-function known({ settled, state: verdict, estimate, expected_error }) {
-  if (!settled) return null;
-  return verdict === "unchecked" ? expected_error : estimate.checks >= someChecks ? estimate.value : null;
-}
-
 /** The bar, the number of checks, and how often the suggestions were right. */
 function drawChecks({ estimate, target, state: verdict, suggestions: [right, all] }) {
-  $("interval").hidden = verdict === "unchecked" || !estimate.checks;
+  $("interval").hidden = verdict === "unchecked";
   $("interval").replaceChildren(interval(estimate, target, $("interval").clientWidth || 280));
   const checks = estimate.checks ? [`${plural(estimate.checks, "check")}, ${estimate.wrong || "none"} wrong`] : [];
   if (estimate.skipped) checks.push(`${count(estimate.skipped)} skipped`);
@@ -59,10 +52,9 @@ function drawStop({ reached, state: verdict, verdict: sentence, forecast, more, 
 }
 
 /** The same in a few words, for a phone, where the rest is far below. */
-function drawGlance(standing) {
-  const { reached, estimate, labelled } = standing;
-  const checks = estimate.checks ? ` · ${plural(estimate.checks, "check")}` : "";
-  const now = known(standing) === null ? `${plural(labelled, "answer")}: too early to tell the error` : `about ${percent(known(standing))} wrong${checks}`;
+function drawGlance({ reached, shown, estimate: { checks, low, high }, labelled }) {
+  const measured = checks ? ` (${percent(low)} to ${percent(high)}) · ${plural(checks, "check")}` : "";
+  const now = shown === null ? `${plural(labelled, "answer")}: too early to tell the error` : `about ${percent(shown)} wrong${measured}`;
   $("glance").textContent = reached ? "Checked: you can stop" : now;
   $("glance").classList.toggle("reached", reached);
 }

@@ -33,7 +33,8 @@ READS = {  # how often, in parts
     "review": 8,
     "why": 0.25,  # about one a second
 }
-WORKERS = 256  # connections kept open
+WORKERS = 128  # connections kept open
+TOKEN = "of-the-benchmark"
 
 
 class Load:
@@ -105,7 +106,8 @@ class Load:
 async def exchange(reader, writer, method, path, body):
     """One request and its reply, on a connection kept open."""
     content = json.dumps(body).encode() if body else b""
-    head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\n"
+    head += "content-type: application/json\r\n"
     writer.write(f"{head}content-length: {len(content)}\r\n\r\n".encode() + content)
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     length = int(head.split("content-length: ")[1].split("\r\n")[0])
@@ -117,7 +119,7 @@ def served(store):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "fewlabels", "demo", "--no-browser", "--port", str(port), "--store", str(store)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "FEWLABELS_TOKEN": TOKEN})
     until = time.monotonic() + 120
     while time.monotonic() < until:
         line = http.client.HTTPConnection("127.0.0.1", port, timeout=120)

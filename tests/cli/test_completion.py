@@ -30,7 +30,7 @@ def in_bash(line):
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("fewlabels re", ["reproduce"]),
+        ("fewlabels re", ["recover", "reproduce"]),
         ("fewlabels reproduce c", ["chain", "cora", "citeseer"]),
         ("fewlabels suggest --strategy ", list(STRATEGIES)),
         ("fewlabels label things.csv --strategy le", ["least_confidence"]),

@@ -144,7 +144,7 @@ def open_page(
         console.print(forecast)
     answers = sum(session.snapshot().standing.people.values())
     console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
-    if place.token:
+    if place.several:
         console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
     serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))
     standing = session.snapshot().standing

@@ -70,7 +70,7 @@ def backend(
     found = inputs.tasks(config, choices)
     if found is None:
         raise FileError(f"{tasks} does not end in .json: export the project's tasks from Label Studio as JSON.")
-    place = find_place(host, port, token)
+    place = find_place(host, port, token, open_here=True)
     with place.socket:
         with console.status("Reading") as status:
             items = inputs.reader(found)(tell=status.update)

@@ -62,7 +62,8 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     routes.serve_page(api, session, pages, rules)
     routes.asking(api, session)
     routes.answering(api, session)
-    routes.looking(api, session, several, person)
+    routes.leaving(api, rules)
+    routes.looking(api, session, several, rules.token is not None, person)
     routes.reviewing(api, session)
     routes.exporting(api, session)
 

@@ -20,7 +20,7 @@ class Connection(HttpToolsProtocol):
 
     _watch: asyncio.TimerHandle | None = None
     _head = 0  # bytes of a head that has not ended
-    _in_head = True
+    _in_head = _in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -36,8 +36,9 @@ class Connection(HttpToolsProtocol):
             self._watch.cancel()
 
     def data_received(self, data: bytes) -> None:
+        was_in_body = self._in_body
         super().data_received(data)
-        if not self._in_head:
+        if not self._in_head or was_in_body:
             return
         self._head += len(data)
         if self._head > LONGEST_HEAD and not self.transport.is_closing():
@@ -49,7 +50,7 @@ class Connection(HttpToolsProtocol):
         self._in_head, self._head = True, 0
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._in_body = False, True
         if len(self.pipeline) >= PIPELINED:
             raise ValueError("too many requests at once")  # the parser ends, and with it the connection
         super().on_headers_complete()
@@ -57,7 +58,7 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self.idle_since = None  # it is our turn
-        self._in_head, self._head = True, 0
+        self._in_body = False
 
     def on_response_complete(self) -> None:
         self.idle_since = self.loop.time()
@@ -65,7 +66,7 @@ class Connection(HttpToolsProtocol):
 
     def _look(self) -> None:
         """Close the connection if the other side has taken too long over its request."""
-        patience = HEAD_PATIENCE if self._in_head else PATIENCE
+        patience = PATIENCE if self._in_body else HEAD_PATIENCE
         left = patience if self.idle_since is None else self.idle_since + patience - self.loop.time()
         if left <= 0:
             self.transport.abort()

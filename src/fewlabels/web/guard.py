@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
+import logging
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import HTTPException
@@ -13,9 +16,12 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fewlabels.web.visitors import Visitors
+
 LARGEST_BODY = 2**20  # bytes
 DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending misses the refusal
 LONGEST = 200  # characters in the path of one of the page's files
+SLIPS, PAUSE = 10, 0.5  # wrong tokens a minute that are forgiven, and seconds before each further one is answered
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "
@@ -29,7 +35,8 @@ HEADERS = [
 
 @dataclass(frozen=True)
 class Rules:
-    """With a token: it must be shown. Without: the server must have been addressed by one of this machine's names.
+    """With a token: it must be shown, or a cookie or a link that stands for it. Without: the server must have been
+    addressed by one of this machine's names.
 
     The second keeps out a foreign page whose name was made to point here (DNS rebinding): its Host differs.
     """
@@ -38,16 +45,24 @@ class Rules:
     cookie: str = "fewlabels"
     largest: int = LARGEST_BODY
     challenge: bytes | None = None  # sent as WWW-Authenticate: how to show the token
+    visitors: Visitors = field(default_factory=Visitors)
 
     def lets_in(self, headers: Headers, query: bytes) -> bool:
-        if self.token is None:
+        if self.token is None or self.visitors.knows(self.cookie_in(headers)):
             return True
-        shown = parse_qs(query.decode("latin-1")).get("token", [])
+        asked = parse_qs(query.decode("latin-1"))
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            shown.append(credentials.strip())
-        shown.append(cookie_parser(headers.get("cookie", "")).get(self.cookie, ""))
+        shown = [*asked.get("token", []), *([credentials.strip()] if scheme.lower() == "bearer" else [])]
+        if any(self.visitors.is_open(link) for link in asked.get("link", [])):
+            return True
         return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in shown)
+
+    def cookie_in(self, headers: Headers) -> str:
+        return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
+
+    def tried(self, headers: Headers, query: bytes) -> bool:
+        """Whether somebody has shown something for a token: a guess, where it was wrong."""
+        return b"token=" in query or b"link=" in query or "authorization" in headers or bool(self.cookie_in(headers))
 
     def refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Status and sentence, or None where the request is fine."""
@@ -74,6 +89,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, rules: Rules, sign_in: Callable[[bool], str]) -> None:
         self._app, self._rules, self._sign_in = app, rules, sign_in
+        self._guesses: list[float] = []  # when wrong tokens were shown lately
+        self._gate = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -91,6 +108,8 @@ class Guard:
         if refusal:
             if refusal[0] == 413:
                 await _drain(receive)
+            if refusal[0] == 401 and self._rules.tried(headers, scope["query_string"]):
+                await self._slow_down(scope)
             as_page = refusal[0] == 401 and scope["path"] == "/" and scope["method"] == "GET"
             await self._refuse(
                 send_with_caution, *refusal, page=self._sign_in(b"token=" in scope["query_string"]) if as_page else None
@@ -108,6 +127,16 @@ class Guard:
             return message
 
         await self._app(scope, receive_within_limits, send_with_caution)
+
+    async def _slow_down(self, scope: Scope) -> None:
+        """A few wrong tokens a minute are a slip; more are guesses: logged, and answered slowly, one by one."""
+        now = time.monotonic()
+        self._guesses = [*[then for then in self._guesses if then > now - 60][-SLIPS:], now]
+        if len(self._guesses) > SLIPS:
+            who = (scope.get("client") or ("somebody",))[0]
+            logging.getLogger("uvicorn.error").warning("Wrong tokens are being tried, from %s among others.", who)
+            async with self._gate:
+                await asyncio.sleep(PAUSE)
 
     async def _refuse(self, send: Send, status: int, sentence: str, page: str | None = None) -> None:
         kind, text = (b"text/html; charset=utf-8", page) if page else (b"application/json", _problem(sentence))

@@ -32,15 +32,28 @@ LONGEST_LIST = 200  # items in one reply
 def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules) -> None:
     @api.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def page(request: Request) -> Response:
-        """The page; a token in the address is moved into a cookie, out of sight."""
-        if rules.token and "token" in request.query_params:
+        """The page; a token or a link in the address is exchanged for a cookie, and out of sight."""
+        asked = request.query_params
+        if rules.token and ("token" in asked or "link" in asked):
+            cookie = rules.visitors.open(asked["link"]) if "link" in asked else rules.visitors.admit()
             moved = RedirectResponse("/", status_code=303)
-            moved.set_cookie(rules.cookie, rules.token, httponly=True, samesite="strict", max_age=30 * 86400)
+            if cookie is not None:
+                secure = request.url.scheme == "https"
+                moved.set_cookie(rules.cookie, cookie, httponly=True, samesite="strict", secure=secure)
             return moved
         html = pages.get_template("page.html").render(
             title=session.items.title, version=__version__, static="/static", limits=present.LIMITS
         )
         return HTMLResponse(html, headers={"cache-control": "no-store"})
+
+
+def leaving(api: FastAPI, rules: Rules) -> None:
+    @api.post("/api/sign-out")
+    def sign_out(wish: shapes.SignOut, request: Request, reply: Response) -> shapes.SignedOut:
+        """Forget the cookie of this browser, or (everyone) of all of them; the token still lets people in."""
+        rules.visitors.sign_out(None if wish.everyone else rules.cookie_in(request.headers))
+        reply.delete_cookie(rules.cookie)
+        return shapes.SignedOut(everyone=wish.everyone)
 
 
 def asking(api: FastAPI, session: Session) -> None:
@@ -124,7 +137,7 @@ def answering(api: FastAPI, session: Session) -> None:
         return kept(session.decide(given.who, given.item, given.label, given.key), then(given.who, False))
 
 
-def looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
+def looking(api: FastAPI, session: Session, several: bool, signed_in: bool, person: str) -> None:
     standing_reply = _made_once(lambda shot: present.standing(shot.standing))
     predictions_reply = _made_once(present.predictions)
     drawing = CapacityLimiter(DRAWING)  # threads of their own: all others may be waiting for the learner
@@ -144,6 +157,7 @@ def looking(api: FastAPI, session: Session, several: bool, person: str) -> None:
             field=session.field,
             overlap=session.overlap,
             several=several,
+            signed_in=signed_in,
             person=person,
             store=str(session.path),
             version=__version__,

@@ -5,14 +5,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import getpass
+import html
 import logging
+import os
 import secrets
 import socket
 import sys
+import tempfile
 import threading
+import time
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -22,6 +28,7 @@ from fewlabels.session import Session
 from fewlabels.web.app import make_app
 from fewlabels.web.connection import Connection, OnceAMinute
 from fewlabels.web.guard import LOOPBACK, Rules
+from fewlabels.web.visitors import LINK_LASTS
 
 PORT = 8765
 SWITCH = 0.001  # seconds the learner's thread may keep the interpreter from a reader; Python's own 5 ms add up
@@ -30,11 +37,12 @@ TRIES = 20  # ports to try, from the usual one on
 
 @dataclass(frozen=True)
 class Place:
-    """Where the page is: an open socket, and the token it asks for beyond this machine."""
+    """Where the page is: an open socket, and the token it asks for."""
 
     socket: socket.socket
     host: str
     token: str | None
+    several: bool = False  # whether others than whoever started it may come
 
     @property
     def port(self) -> int:
@@ -48,12 +56,18 @@ class Place:
     @property
     def url(self) -> str:
         """The address with its token, for a browser."""
-        return f"{self.address}/?token={self.token}" if self.token else self.address
+        return f"{self.address}/?token={quote(self.token, safe='')}" if self.token else self.address
 
 
-def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | None = None) -> Place:
-    """Take the port, or the first free one from the usual one on. Beyond this machine there is always a token."""
-    if token is None and host not in LOOPBACK:
+def find_place(
+    host: str = "127.0.0.1", port: int | None = None, token: str | None = None, *, open_here: bool = False
+) -> Place:
+    """Take the port, or the first free one from the usual one on.
+
+    There is always a token: on this machine, too, other users could come (`open_here`: there they may).
+    """
+    several = token is not None or host not in LOOPBACK
+    if token is None and not (open_here and host in LOOPBACK):
         token = secrets.token_urlsafe(24)
     if token is not None and len(token) < 8:
         raise SettingError(f"the token has {len(token)} characters: give at least 8, or leave it out to have one made.")
@@ -71,16 +85,22 @@ def find_place(host: str = "127.0.0.1", port: int | None = None, token: str | No
             raise SettingError(
                 f"cannot listen on {host} port {candidate}: {error.strerror}. Give another --port or --host."
             ) from None
-        return Place(place, host, token)
+        return Place(place, host, token, several)
     raise SettingError(f"ports {PORT} to {PORT + TRIES - 1} are all taken: give another --port.")
 
 
 def serve(session: Session, place: Place, *, browser: bool = False, started: Callable[[], None] = lambda: None) -> None:
     """Serve the session's page until Ctrl-C or a termination signal."""
     rules = Rules(place.token, f"fewlabels-{place.port}")
-    several = place.token is not None
-    app = make_app(session, rules=rules, several=several, person="" if several else _user())
-    run(app, place, lambda: _begun(started, place.url if browser else None))
+    app = make_app(session, rules=rules, several=place.several, person="" if place.several else _user())
+
+    def begun() -> None:
+        started()
+        if browser:
+            link = f"{place.address}/?link={rules.visitors.link()}" if place.token else place.address
+            threading.Thread(target=_show, args=[link], daemon=True).start()
+
+    run(app, place, begun)
     session.close()
 
 
@@ -113,10 +133,15 @@ class _Server(uvicorn.Server):
         self._begun()
 
 
-def _begun(started: Callable[[], None], url: str | None) -> None:
-    started()
-    if url:
-        threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
+def _show(link: str) -> None:
+    """Open a browser by way of a file that only this user can read: what a program is started with, all users can."""
+    handle, name = tempfile.mkstemp(prefix="fewlabels-", suffix=".html")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        address = html.escape(link)
+        file.write(f'<meta http-equiv="refresh" content="0; url={address}"><a href="{address}">fewlabels</a>')
+    webbrowser.open(Path(name).as_uri())
+    time.sleep(LINK_LASTS)
+    Path(name).unlink(missing_ok=True)
 
 
 def _user() -> str:

@@ -129,6 +129,7 @@ class About(Shape):
     field: str = Field(description="How the learner spreads answers over the graph, and why so.")
     overlap: int
     several: bool
+    signed_in: bool = Field(description="Whether a token was needed to get in.")
     person: str
     store: str
     version: str
@@ -258,6 +259,14 @@ class Undo(Shape):
     event: Annotated[int, Field(ge=1, le=2**53)] | None = Field(None, description="Which one; default: the last.")
     whole: bool = Field(False, description="Take back all that was said in the same request.")
     next: bool = Field(True, description="Whether to be asked about the item again.")
+
+
+class SignOut(Shape):
+    everyone: bool = Field(False, description="Not only this browser: all of them.")
+
+
+class SignedOut(Shape):
+    everyone: bool
 
 
 class AddClass(Shape):

@@ -18,6 +18,7 @@ import { startRefresh } from "./progress/refresh.js";
 import { startReview } from "./review/review.js";
 import { startStanding } from "./progress/standing.js";
 import { startWhy } from "./label/why.js";
+import { startLeaving } from "./leave.js";
 
 /** From the map or a neighbour: that item becomes the question, wherever the person was. */
 function askAbout(item) {
@@ -40,6 +41,7 @@ function wire() {
   startMap(askAbout);
   startRefresh();
   startKeys();
+  startLeaving();
 }
 
 async function begin() {

@@ -1,0 +1,68 @@
+"""Who has been let in: cookies that a token or a link was exchanged for, known only while this server runs."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+
+MOST = 1_000  # cookies at a time; the oldest gives way
+LINK_LASTS = 120.0  # seconds until a link that nobody opened no longer works
+
+
+class Visitors:
+    """A restart forgets them all, and so does `sign_out` without a cookie.
+
+    >>> visitors = Visitors()
+    >>> link = visitors.link()
+    >>> cookie = visitors.open(link)
+    >>> visitors.knows(cookie), visitors.open(link)
+    (True, None)
+    >>> visitors.sign_out(cookie); visitors.knows(cookie)
+    False
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._cookies: dict[str, None] = {}
+        self._links: dict[str, float] = {}  # until when each may be opened
+
+    def link(self) -> str:
+        """A secret that lets one browser in, once."""
+        with self._lock:
+            made = secrets.token_urlsafe(24)
+            self._links[made] = time.monotonic() + LINK_LASTS
+            return made
+
+    def is_open(self, link: str) -> bool:
+        with self._lock:
+            return self._links.get(link, 0.0) > time.monotonic()
+
+    def open(self, link: str) -> str | None:
+        """The cookie that this link is exchanged for; None where it was used before, or is no link."""
+        with self._lock:
+            if self._links.pop(link, 0.0) <= time.monotonic():
+                return None
+        return self.admit()
+
+    def admit(self) -> str:
+        """A new cookie, for someone who has shown the token."""
+        with self._lock:
+            made = secrets.token_urlsafe(24)
+            self._cookies[made] = None
+            while len(self._cookies) > MOST:
+                del self._cookies[next(iter(self._cookies))]
+            return made
+
+    def knows(self, cookie: str) -> bool:
+        with self._lock:
+            return cookie in self._cookies
+
+    def sign_out(self, cookie: str | None = None) -> None:
+        """Forget this cookie, or all of them and every link."""
+        with self._lock:
+            if cookie is None:
+                self._cookies.clear()
+                self._links.clear()
+            else:
+                self._cookies.pop(cookie, None)

@@ -1,0 +1,92 @@
+"""Tokens, links that work once, and the cookies they are exchanged for."""
+
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from support.items import words
+from support.pages import page_of, served
+
+from fewlabels.errors import SettingError
+from fewlabels.session import Session
+from fewlabels.web import guard, serve
+from fewlabels.web.guard import Rules
+from fewlabels.web.serve import find_place
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_token_is_made_everywhere(host):
+    place = find_place(host, 0)
+    assert len(place.token) >= 30
+    assert place.url.endswith(f"/?token={place.token}")
+    assert place.several == (host == "0.0.0.0")
+    place.socket.close()
+    with pytest.raises(SettingError, match="the token has 3 characters"):
+        find_place("0.0.0.0", 0, "abc")
+
+
+def test_a_token_of_ones_own_may_have_any_characters(tmp_path):
+    place = find_place("127.0.0.1", 0, "a+b&c#d щ")
+    link = place.url.removeprefix(place.address)
+    place.socket.close()
+    with served(words(), tmp_path / "s.sqlite", token="a+b&c#d щ") as (_, client):
+        assert client.get(link).status_code == 303
+        assert client.get("/api/standing").status_code == 200
+
+
+def test_a_link_lets_one_browser_in_once_and_a_cookie_ends_when_it_is_signed_out(tmp_path):
+    session = Session(words(), tmp_path / "s.sqlite")
+    rules = Rules("a-token-of-its-own", "fewlabels-99")
+    with page_of(session, rules=rules) as port:
+        link = f"/?link={rules.visitors.link()}"
+        browsers = [httpx.Client(base_url=f"http://localhost:{port}") for _ in range(3)]
+        assert browsers[0].get(link).status_code == 303
+        assert browsers[1].get(link).status_code == 401
+        assert browsers[2].get("/?token=a-token-of-its-own").status_code == 303
+        cookies = [dict(browser.cookies) for browser in browsers]
+        assert cookies[0]["fewlabels-99"] != cookies[2]["fewlabels-99"] != "a-token-of-its-own"
+        assert [one.get("/api/standing").status_code for one in browsers] == [200, 401, 200]
+        assert browsers[0].post("/api/sign-out", json={}).status_code == 200
+        browsers[0].cookies.set("fewlabels-99", cookies[0]["fewlabels-99"])  # kept by somebody: worth nothing
+        assert [one.get("/api/standing").status_code for one in browsers] == [401, 401, 200]
+        assert browsers[2].post("/api/sign-out", json={"everyone": True}).status_code == 200
+        browsers[2].cookies.set("fewlabels-99", cookies[2]["fewlabels-99"])
+        assert browsers[2].get("/api/standing").status_code == 401
+        for browser in browsers:
+            browser.close()
+    session.close()
+
+
+def test_guesses_are_slowed_down_and_logged_and_nobody_else_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(guard, "SLIPS", 3)
+    monkeypatch.setattr(guard, "PAUSE", 0.2)
+    logged = []
+    monkeypatch.setattr(guard.logging.getLogger("uvicorn.error"), "warning", lambda *said: logged.append(said))
+    with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
+        begin = time.monotonic()
+        for guess in range(6):
+            assert client.get("/api/standing", params={"token": f"guess-{guess}"}).status_code == 401
+        assert time.monotonic() - begin > 0.5
+        begin = time.monotonic()
+        assert client.get("/api/standing", params={"token": "a-token-of-its-own"}).status_code == 200
+        assert time.monotonic() - begin < 0.2
+    assert len(logged) == 3
+
+
+def test_a_browser_is_opened_without_the_token_in_any_program_s_arguments(tmp_path, monkeypatch):
+    read = []
+
+    def look(uri):
+        path = Path(uri.removeprefix("file://"))
+        read.append((uri, path.read_text(), path.stat().st_mode))
+
+    monkeypatch.setattr(serve.webbrowser, "open", look)
+    monkeypatch.setattr(serve.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(serve.tempfile, "tempdir", str(tmp_path))
+    serve._show("http://127.0.0.1:8765/?link=secret")
+    [(uri, content, mode)] = read
+    assert "secret" not in uri
+    assert "url=http://127.0.0.1:8765/?link=secret" in content
+    assert mode & 0o77 == 0
+    assert list(tmp_path.iterdir()) == []

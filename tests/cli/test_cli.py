@@ -328,6 +328,20 @@ class TestLabel:
         assert process.returncode == 0
         assert "Stopped. 2 labels are in" in said[-1]
 
+    def test_people_get_links_of_their_own(self, table):
+        (table / "people.txt").write_text("Ann\n\nBob\n")
+        with self.page("label", "things.csv", "--text", "review", "--people", "people.txt", cwd=table) as (
+            _,
+            _url,
+            said,
+        ):
+            links = [line.removeprefix("Link of ").split(": ") for line in said if line.startswith("Link of ")]
+            assert [name for name, _ in links] == ["Ann", "Bob"]
+            assert httpx.get(links[0][1]).status_code == 303
+        (table / "people.txt").write_text("Ann\nAnn\n")
+        done = run("label", "things.csv", "--text", "review", "--people", "people.txt", cwd=table)
+        assert (done.returncode, "names 'Ann' twice" in done.stderr) == (2, True)
+
     def test_nothing_to_label_gets_a_sentence(self, tmp_path):
         done = run("label", cwd=tmp_path)
         assert (done.returncode, "there is nothing to label" in done.stderr) == (2, True)

@@ -415,3 +415,27 @@ def test_when_several_people_hurry_one_look_ahead_serves_them_all_and_nobody_twi
     session._learner._costs_last_until = 0.0
     session.answer("ann", asked["ann"], "dog", fresh_key())
     assert session.question("ann").item == session._learner._learner.query(without=[asked["bob"], asked["cid"]])
+
+
+def test_one_name_written_in_two_ways_is_one_person(opened):
+    session = opened(overlap=2)
+    session.answer("Zoe\u0308", 3, "cat", fresh_key())
+    session.answer("Zo\u00eb", 3, "dog", fresh_key())
+    assert [event.label for event in session.snapshot().history[3].votes.values()] == ["dog"]
+
+
+def test_a_name_cannot_forge_a_vote_in_the_export(opened):
+    session = opened(overlap=2)
+    session.answer("ann", 3, "cat", fresh_key())
+    session.answer("bob: dog; cid", 3, "cat", fresh_key())
+    session.settle()
+    rows = list(session.snapshot().rows())
+    assert rows[3]["answers"] == 'ann: cat; "bob: dog; cid": cat'
+
+
+def test_whoever_takes_many_names_cannot_keep_everything_from_the_others(opened, monkeypatch):
+    monkeypatch.setattr("fewlabels.session.assignments.MOST", 5)
+    session = opened()
+    asked = [session.question(f"name {k}").item for k in range(50)]
+    assert len(asked) == 50
+    assert session.question("ann") is not None

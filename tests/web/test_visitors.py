@@ -90,3 +90,53 @@ def test_a_browser_is_opened_without_the_token_in_any_program_s_arguments(tmp_pa
     assert "url=http://127.0.0.1:8765/?link=secret" in content
     assert mode & 0o77 == 0
     assert list(tmp_path.iterdir()) == []
+
+
+class TestPeople:
+    """Everybody has a link of their own, and answers under no other name."""
+
+    @pytest.fixture
+    def doors(self, tmp_path):
+        session = Session(words(), tmp_path / "s.sqlite")
+        rules = Rules("of-whoever-started", people={"token-of-ann": "ann", "token-of-bob": "bob"})
+        with page_of(session, rules=rules, several=True) as port:
+            yield session, httpx.Client(base_url=f"http://localhost:{port}")
+        session.close()
+
+    @staticmethod
+    def answer(client, who, key, **options):
+        body = {"who": who, "item": 3, "label": "cat", "key": key}
+        return client.post("/api/answers", json=body, **options)
+
+    def test_a_link_is_a_name(self, doors):
+        session, client = doors
+        with client:
+            assert client.get("/?token=token-of-ann").status_code == 303
+            assert client.get("/api/session").json()["person"] == "ann"
+            assert self.answer(client, "ann", "key-00000001").status_code == 200
+            forged = self.answer(client, "bob", "key-00000002")
+            assert forged.status_code == 403
+            assert "your link is that of 'ann'" in forged.json()["detail"]
+            for path in ("question", "skips", "undo", "classes", "accept", "decisions"):
+                body = {
+                    "who": "bob",
+                    "item": 4,
+                    "label": "cat",
+                    "name": "cow",
+                    "answers": [{"item": 4, "label": "cat"}],
+                }
+                known = {"question": {"item"}, "skips": {"item"}, "undo": set(), "classes": {"name"}}
+                known |= {"accept": {"answers"}, "decisions": {"item", "label"}}
+                sent = {name: body[name] for name in known[path]} | {"who": "bob"}
+                sent |= {} if path == "question" else {"key": "key-00000003"}
+                assert client.post(f"/api/{path}", json=sent).status_code == 403, path
+        assert session.snapshot().history[3].votes.keys() == {"ann"}
+
+    def test_whoever_started_it_may_look_and_not_answer(self, doors):
+        _, client = doors
+        with client:
+            headers = {"authorization": "Bearer of-whoever-started"}
+            assert client.get("/api/standing", headers=headers).status_code == 200
+            assert self.answer(client, "ann", "key-00000001", headers=headers).status_code == 403
+            headers = {"authorization": "Bearer token-of-bob"}
+            assert self.answer(client, "bob", "key-00000002", headers=headers).status_code == 200

@@ -27,6 +27,7 @@ from fewlabels.cli.options import (
     console,
     passive_threads,
 )
+from fewlabels.errors import FileError
 
 if TYPE_CHECKING:
     from fewlabels.items import Items
@@ -68,6 +69,12 @@ def label(
     host: Host = "127.0.0.1",
     token: Token = None,
     overlap: Overlap = 1,
+    people: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with a name on each line: everybody gets a link of their own, and nobody else's name."
+        ),
+    ] = None,
     config: Config = None,
     choices: Choices = None,
 ) -> None:
@@ -101,6 +108,7 @@ def label(
         host=host,
         token=token,
         overlap=overlap,
+        people=people,
         begun=take_annotations(found),
     )
 
@@ -119,6 +127,7 @@ def open_page(
     host: str = "127.0.0.1",
     token: str | None = None,
     overlap: int = 1,
+    people: Path | None = None,
     begun: Callable[[Session], None] = lambda session: None,
 ) -> None:
     """Say what was understood, open the page, and say at the end where the answers are."""
@@ -129,7 +138,7 @@ def open_page(
     from fewlabels.web.serve import find_place, serve
 
     check_settings(strategy, target, overlap, confidence, checks)
-    place = find_place(host, port, token)
+    place = find_place(host, port, token, people=read_people(people) if people else ())
     with console.status("Reading") as status:
         items = read(tell=status.update)
     for line in describe(items):
@@ -144,9 +153,28 @@ def open_page(
         console.print(forecast)
     answers = sum(session.snapshot().standing.people.values())
     console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
-    if place.several:
+    for own, person in place.people.items():
+        console.print(f"Link of {person}: {place.invitation(own)}")
+    if place.several and not place.people:
+        console.print("Names are taken on trust; --people gives everybody a link of their own.")
         console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
     serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))
     standing = session.snapshot().standing
     console.print(standing.verdict)
     console.print(f"Stopped. {standing.labelled:,} labels are in {store}; the same command continues there.")
+
+
+def read_people(path: Path) -> list[str]:
+    """The names in a file, one on each line."""
+    from fewlabels.session import check_name
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot read {path}: {error}. Give a text file with a name on each line.") from None
+    names = [check_name(line) for line in lines if line.strip()]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None or not names:
+        fact = f"names {twice!r} twice" if twice is not None else "names nobody"
+        raise FileError(f"{path} {fact}: write the name of each person on a line of its own.")
+    return names

@@ -6,6 +6,6 @@ them, so a session opened again is in the same state. What is shown of both is a
 
 from fewlabels.session.assignments import ConflictError, Question
 from fewlabels.session.overview import Snapshot, Standing
-from fewlabels.session.session import Session, check_settings
+from fewlabels.session.session import Session, check_name, check_settings
 
-__all__ = ["ConflictError", "Question", "Session", "Snapshot", "Standing", "check_settings"]
+__all__ = ["ConflictError", "Question", "Session", "Snapshot", "Standing", "check_name", "check_settings"]

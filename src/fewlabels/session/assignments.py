@@ -13,6 +13,7 @@ from fewlabels.session.ledger import TABLE, Ledger
 from fewlabels.session.store import Event
 
 LEASE = 60.0  # seconds until a question that nobody answered may be put to someone else
+MOST = 200  # questions lent at a time: whoever takes many names cannot keep everything from the others
 
 
 class Leases:
@@ -38,6 +39,8 @@ class Leases:
         if mine is not None:
             del self._held[mine]
         self._held[item] = (who, self._clock() + LEASE)
+        while len(self._held) > MOST:
+            del self._held[next(iter(self._held))]
 
     def give_back(self, who: str, item: int) -> None:
         if self.holder(item) == who:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -190,7 +191,7 @@ class Snapshot:
                 "status": "disputed" if history.disputed and not source else status,
                 "who": (source.who or "table") if source else None,
                 "when": source.at if source else None,
-                "answers": "; ".join(f"{who}: {vote.label}" for who, vote in votes.items()) if len(votes) > 1 else None,
+                "answers": _told({who: vote.label for who, vote in votes.items()}) if len(votes) > 1 else None,
                 "aside": "skipped" if history.skip else "unsure" if history.unsure else None,
                 "check": drawn.get(item),
                 "verdict": said,
@@ -198,3 +199,16 @@ class Snapshot:
             chances = self.predictions.chance[item].tolist() if prediction else [None] * len(self.classes)
             named = zip(self.classes, chances, strict=True)
             yield row | {f"p_{label}": chance if chance is None else round(chance, 6) for label, chance in named}
+
+
+def _told(votes: Mapping[str, str | None]) -> str:
+    """Who said what; names and classes that could be taken for more than one are quoted.
+
+    >>> _told({"ann": "cat", "bob: dog; cid": "eel"})
+    'ann: cat; "bob: dog; cid": eel'
+    """
+    return "; ".join(f"{_quoted(who)}: {_quoted(str(label))}" for who, label in votes.items())
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False) if set(text) & set(';:"') else text

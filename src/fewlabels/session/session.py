@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import unicodedata
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -122,7 +123,7 @@ class Session:
         The question they already have comes first, then an item that needs a second opinion, then the learner's
         choice. None where nothing is left to ask them.
         """
-        who = _check_name(who)
+        who = check_name(who)
         if item is not None:
             self.check_item(item)
         self.settle()
@@ -169,7 +170,7 @@ class Session:
 
     def accept(self, who: str, answers: Sequence[tuple[int, str]], key: str) -> int:
         """Keep several answers, all or none."""
-        who = _check_name(who)
+        who = check_name(who)
         if not 1 <= len(answers) <= MOST_AT_ONCE:
             raise SettingError(f"{len(answers)} answers at once: give 1 to {MOST_AT_ONCE:,}.")
         classes = self.classes
@@ -183,7 +184,7 @@ class Session:
 
     def decide(self, who: str, item: int, label: str, key: str) -> int:
         """Settle what an item is, whatever was answered."""
-        who = _check_name(who)
+        who = check_name(who)
         self.check_item(item)
         _check_known_class(label, self.classes)
         decision = [Event("decide", who, key, item=item, label=label)]
@@ -198,7 +199,7 @@ class Session:
         return self._set_aside("unsure", who, item, key)
 
     def _set_aside(self, do: str, who: str, item: int, key: str) -> int:
-        who = _check_name(who)
+        who = check_name(who)
         self.check_item(item)
 
         def events() -> list[Event]:
@@ -215,7 +216,7 @@ class Session:
 
         Returns the number of the event that says so, and the items concerned.
         """
-        who = _check_name(who)
+        who = check_name(who)
 
         def events() -> list[Event]:
             undone = self._ledger.to_undo(who, event, whole)
@@ -234,7 +235,7 @@ class Session:
 
     def add_classes(self, who: str, labels: Sequence[str], key: str) -> int:
         """Add several classes, all or none."""
-        who = _check_name(who)
+        who = check_name(who)
         asked = [Event("class", who, key, label=_check_class_name(label)) for label in dict.fromkeys(labels)]
 
         def events() -> list[Event]:
@@ -348,8 +349,9 @@ def _check_class_name(text: str) -> str:
     return _check_text("a class", text, LONGEST_CLASS)
 
 
-def _check_name(text: str) -> str:
-    return _check_text("a name", text, LONGEST_NAME)
+def check_name(text: str) -> str:
+    """The name of a person, in one of the several ways Unicode has of writing it."""
+    return _check_text("a name", unicodedata.normalize("NFC", text), LONGEST_NAME)
 
 
 def _check_text(what: str, text: str, longest: int) -> str:

@@ -60,10 +60,10 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     api.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
     refuse_in_sentences(api)
     routes.serve_page(api, session, pages, rules)
-    routes.asking(api, session)
-    routes.answering(api, session)
+    routes.asking(api, session, rules)
+    routes.answering(api, session, rules)
     routes.leaving(api, rules)
-    routes.looking(api, session, several, rules.token is not None, person)
+    routes.looking(api, session, rules, several, person)
     routes.reviewing(api, session)
     routes.exporting(api, session)
 

@@ -7,7 +7,7 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
@@ -46,16 +46,26 @@ class Rules:
     largest: int = LARGEST_BODY
     challenge: bytes | None = None  # sent as WWW-Authenticate: how to show the token
     visitors: Visitors = field(default_factory=Visitors)
+    people: Mapping[str, str] = field(default_factory=dict)  # token -> person: nobody else answers under that name
 
     def lets_in(self, headers: Headers, query: bytes) -> bool:
         if self.token is None or self.visitors.knows(self.cookie_in(headers)):
             return True
-        asked = parse_qs(query.decode("latin-1"))
+        links = parse_qs(query.decode("latin-1")).get("link", [])
+        return any(map(self.visitors.is_open, links)) or self._token_in(headers, query) is not None
+
+    def person(self, headers: Headers, query: bytes) -> str | None:
+        """Who is speaking, where people have tokens of their own; None where it is not one of them."""
+        own = self.visitors.person(self.cookie_in(headers))
+        return own or self.people.get(self._token_in(headers, query) or "")
+
+    def _token_in(self, headers: Headers, query: bytes) -> str | None:
+        """The token that was shown, if it is one."""
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        shown = [*asked.get("token", []), *([credentials.strip()] if scheme.lower() == "bearer" else [])]
-        if any(self.visitors.is_open(link) for link in asked.get("link", [])):
-            return True
-        return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in shown)
+        shown = [credentials.strip()] if scheme.lower() == "bearer" else []
+        shown += parse_qs(query.decode("latin-1")).get("token", [])
+        known = [*([] if self.token is None else [self.token]), *self.people]
+        return next((one for one in known for text in shown if hmac.compare_digest(text.encode(), one.encode())), None)
 
     def cookie_in(self, headers: Headers) -> str:
         return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")

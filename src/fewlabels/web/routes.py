@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import FastAPI, Query, Request
+from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment
 from pydantic import BaseModel
+from starlette.datastructures import Headers
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
@@ -35,7 +36,8 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
         """The page; a token or a link in the address is exchanged for a cookie, and out of sight."""
         asked = request.query_params
         if rules.token and ("token" in asked or "link" in asked):
-            cookie = rules.visitors.open(asked["link"]) if "link" in asked else rules.visitors.admit()
+            person = rules.person(Headers(), request.url.query.encode())
+            cookie = rules.visitors.open(asked["link"]) if "link" in asked else rules.visitors.admit(person)
             moved = RedirectResponse("/", status_code=303)
             if cookie is not None:
                 secure = request.url.scheme == "https"
@@ -56,11 +58,11 @@ def leaving(api: FastAPI, rules: Rules) -> None:
         return shapes.SignedOut(everyone=wish.everyone)
 
 
-def asking(api: FastAPI, session: Session) -> None:
+def asking(api: FastAPI, session: Session, rules: Rules) -> None:
     @api.post("/api/question")
-    def ask(wish: shapes.AskFor) -> shapes.Asked:
+    def ask(wish: shapes.AskFor, request: Request) -> shapes.Asked:
         """A question for this person, lent to them for a minute; about a given item, if there is one."""
-        found = session.question(wish.who, wish.item)
+        found = session.question(_speaker(rules, request, wish.who), wish.item)
         shot = session.snapshot()
         return shapes.Asked(question=present.question(shot, found), standing=present.standing(shot.standing))
 
@@ -81,7 +83,18 @@ def asking(api: FastAPI, session: Session) -> None:
         return shapes.Upcoming(items=[present.item(shot, k, brief=True) for k in found])
 
 
-def answering(api: FastAPI, session: Session) -> None:
+def _speaker(rules: Rules, request: Request, who: str) -> str:
+    """The name, if whoever asks may speak under it."""
+    if rules.people:
+        person = rules.person(request.headers, request.url.query.encode())
+        if person is None:
+            raise HTTPException(403, "people have links of their own here: open yours to answer")
+        if person != who:
+            raise HTTPException(403, f"your link is that of {person!r}, and the answer is in the name of {who!r}")
+    return who
+
+
+def answering(api: FastAPI, session: Session, rules: Rules) -> None:
     def kept(event: int, question: Question | None) -> shapes.Kept:
         shot = session.snapshot()
         return shapes.Kept(
@@ -96,21 +109,21 @@ def answering(api: FastAPI, session: Session) -> None:
         return None
 
     @api.post("/api/answers")
-    def answer(given: shapes.GiveAnswer) -> shapes.Kept:
+    def answer(given: shapes.GiveAnswer, request: Request) -> shapes.Kept:
         """Keep an answer; it replaces one given before by the same person."""
-        event = session.answer(given.who, given.item, given.label, given.key)
+        event = session.answer(_speaker(rules, request, given.who), given.item, given.label, given.key)
         return kept(event, then(given.who, given.next))
 
     @api.post("/api/skips")
-    def skip(given: shapes.SetAside) -> shapes.Kept:
+    def skip(given: shapes.SetAside, request: Request) -> shapes.Kept:
         """Do not ask about this item again: not anyone, or (unsure) not this person."""
         set_aside = session.unsure if given.unsure else session.skip
-        return kept(set_aside(given.who, given.item, given.key), then(given.who, given.next))
+        return kept(set_aside(_speaker(rules, request, given.who), given.item, given.key), then(given.who, given.next))
 
     @api.post("/api/undo")
-    def undo(wish: shapes.Undo) -> shapes.Kept:
+    def undo(wish: shapes.Undo, request: Request) -> shapes.Kept:
         """Take back an answer of one's own (default: the last request); a single item is asked about again."""
-        event, items = session.undo(wish.who, wish.key, wish.event, whole=wish.whole)
+        event, items = session.undo(_speaker(rules, request, wish.who), wish.key, wish.event, whole=wish.whole)
         if len(items) > 1 or not wish.next:
             return kept(event, then(wish.who, wish.next))
         try:
@@ -119,32 +132,38 @@ def answering(api: FastAPI, session: Session) -> None:
             return kept(event, then(wish.who, True))
 
     @api.post("/api/classes")
-    def add_class(wish: shapes.AddClass) -> shapes.Classes:
+    def add_class(wish: shapes.AddClass, request: Request) -> shapes.Classes:
         """Add a class."""
-        session.add_class(wish.who, wish.name, wish.key)
+        session.add_class(_speaker(rules, request, wish.who), wish.name, wish.key)
         session.settle()
         return shapes.Classes(classes=present.classes(session.snapshot().classes))
 
     @api.post("/api/accept")
-    def accept(given: shapes.Accept) -> shapes.Kept:
+    def accept(given: shapes.Accept, request: Request) -> shapes.Kept:
         """Keep several answers at once, all or none."""
-        event = session.accept(given.who, [(one.item, one.label) for one in given.answers], given.key)
+        event = session.accept(
+            _speaker(rules, request, given.who), [(one.item, one.label) for one in given.answers], given.key
+        )
         return kept(event, then(given.who, False))
 
     @api.post("/api/decisions")
-    def decide(given: shapes.Decide) -> shapes.Kept:
+    def decide(given: shapes.Decide, request: Request) -> shapes.Kept:
         """Settle a disagreement."""
-        return kept(session.decide(given.who, given.item, given.label, given.key), then(given.who, False))
+        return kept(
+            session.decide(_speaker(rules, request, given.who), given.item, given.label, given.key),
+            then(given.who, False),
+        )
 
 
-def looking(api: FastAPI, session: Session, several: bool, signed_in: bool, person: str) -> None:
+def looking(api: FastAPI, session: Session, rules: Rules, several: bool, person: str) -> None:
     standing_reply = _made_once(lambda shot: present.standing(shot.standing))
     predictions_reply = _made_once(present.predictions)
     drawing = CapacityLimiter(DRAWING)  # threads of their own: all others may be waiting for the learner
 
     @api.get("/api/session")
-    async def about() -> shapes.About:
+    async def about(request: Request) -> shapes.About:
         """What is labelled, by whom, and into which classes."""
+        known = rules.person(request.headers, request.url.query.encode()) if rules.people else None
         return shapes.About(
             title=session.items.title,
             kind=session.items.kind,
@@ -157,8 +176,9 @@ def looking(api: FastAPI, session: Session, several: bool, signed_in: bool, pers
             field=session.field,
             overlap=session.overlap,
             several=several,
-            signed_in=signed_in,
-            person=person,
+            signed_in=rules.token is not None,
+            named=bool(rules.people),
+            person=(known or "") if rules.people else person,
             store=str(session.path),
             version=__version__,
             limits=present.LIMITS,

@@ -15,8 +15,8 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -43,6 +43,11 @@ class Place:
     host: str
     token: str | None
     several: bool = False  # whether others than whoever started it may come
+    people: Mapping[str, str] = field(default_factory=dict)  # token -> person
+
+    def invitation(self, token: str) -> str:
+        """The address with a token of one's own."""
+        return f"{self.address}/?token={quote(token, safe='')}"
 
     @property
     def port(self) -> int:
@@ -56,17 +61,23 @@ class Place:
     @property
     def url(self) -> str:
         """The address with its token, for a browser."""
-        return f"{self.address}/?token={quote(self.token, safe='')}" if self.token else self.address
+        return self.invitation(self.token) if self.token else self.address
 
 
 def find_place(
-    host: str = "127.0.0.1", port: int | None = None, token: str | None = None, *, open_here: bool = False
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    *,
+    people: Sequence[str] = (),
+    open_here: bool = False,
 ) -> Place:
     """Take the port, or the first free one from the usual one on.
 
-    There is always a token: on this machine, too, other users could come (`open_here`: there they may).
+    There is always a token: on this machine, too, other users could come (`open_here`: there they may). Each of the
+    people has a token of their own.
     """
-    several = token is not None or host not in LOOPBACK
+    several = token is not None or host not in LOOPBACK or bool(people)
     if token is None and not (open_here and host in LOOPBACK):
         token = secrets.token_urlsafe(24)
     if token is not None and len(token) < 8:
@@ -85,13 +96,13 @@ def find_place(
             raise SettingError(
                 f"cannot listen on {host} port {candidate}: {error.strerror}. Give another --port or --host."
             ) from None
-        return Place(place, host, token, several)
+        return Place(place, host, token, several, {secrets.token_urlsafe(24): person for person in people})
     raise SettingError(f"ports {PORT} to {PORT + TRIES - 1} are all taken: give another --port.")
 
 
 def serve(session: Session, place: Place, *, browser: bool = False, started: Callable[[], None] = lambda: None) -> None:
     """Serve the session's page until Ctrl-C or a termination signal."""
-    rules = Rules(place.token, f"fewlabels-{place.port}")
+    rules = Rules(place.token, f"fewlabels-{place.port}", people=place.people)
     app = make_app(session, rules=rules, several=place.several, person="" if place.several else _user())
 
     def begun() -> None:

@@ -130,6 +130,7 @@ class About(Shape):
     overlap: int
     several: bool
     signed_in: bool = Field(description="Whether a token was needed to get in.")
+    named: bool = Field(description="Whether people have links of their own, and cannot choose their names.")
     person: str
     store: str
     version: str

@@ -24,7 +24,7 @@ class Visitors:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._cookies: dict[str, None] = {}
+        self._cookies: dict[str, str | None] = {}  # -> whose it is, where people have links of their own
         self._links: dict[str, float] = {}  # until when each may be opened
 
     def link(self) -> str:
@@ -45,11 +45,11 @@ class Visitors:
                 return None
         return self.admit()
 
-    def admit(self) -> str:
-        """A new cookie, for someone who has shown the token."""
+    def admit(self, person: str | None = None) -> str:
+        """A new cookie, for someone who has shown the token, or a token of their own."""
         with self._lock:
             made = secrets.token_urlsafe(24)
-            self._cookies[made] = None
+            self._cookies[made] = person
             while len(self._cookies) > MOST:
                 del self._cookies[next(iter(self._cookies))]
             return made
@@ -57,6 +57,11 @@ class Visitors:
     def knows(self, cookie: str) -> bool:
         with self._lock:
             return cookie in self._cookies
+
+    def person(self, cookie: str) -> str | None:
+        """Whose cookie this is."""
+        with self._lock:
+            return self._cookies.get(cookie)
 
     def sign_out(self, cookie: str | None = None) -> None:
         """Forget this cookie, or all of them and every link."""

@@ -43,6 +43,10 @@ export async function meet(changed) {
     set("person", state.session.person);
     return;
   }
+  if (state.session.named) {
+    set("person", state.session.person); // as the link says; without one the server says that it is missing
+    return;
+  }
   const button = $("person");
   const take = (name) => {
     set("person", name);

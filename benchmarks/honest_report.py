@@ -58,47 +58,44 @@ def run_of(flags, many):
 
 
 def print_tables(rows):
+    """One row for each set, as in docs/honest.md; then all runs together, against the rules of today."""
     sets = grouped(rows)
-    print("\nCoverage of the 90% interval, and its mean width")
-    print("| set | runs | " + " | ".join(f"{m} checks" for m in CHECKS) + " |")
-    print("|---|---|" + "---|" * len(CHECKS))
+    print("| set | runs | interval holds | its width | stop (wrongly) at 5% | at 10% | at 20% |")
+    print("|---|---|---|---|---|---|---|")
     for name, kinds in sets.items():
-        if runs := kinds.get("interval"):
-            cells = [coverage(runs, k) for k in range(len(CHECKS))]
-            cells = ["-" if cell is None else f"{cell[0]:.2f} ({cell[1]:.2f})" for cell in cells]
-            print(f"| {name} | {len(runs)} | " + " | ".join(cells) + " |")
-    print("\nStops: share of the runs that stop, that stop wrongly; median labels, of which checks, at a right stop")
-    print("| set | " + " | ".join(f"{target:.0%}" for target in TARGETS) + " |")
-    print("|---|" + "---|" * len(TARGETS))
-    for name, kinds in sets.items():
-        cells = []
-        for target in TARGETS:
-            if runs := kinds.get(f"stop {target:g}"):
-                share, wrong, labels, checks = stops(runs, target)
-                middle = "" if labels is None else f"; {labels:.0f}, {checks:.0f}"
-                cells.append(f"{share:.0%}, {wrong:.0%} wrong{middle}")
-            else:
-                cells.append("-")
-        print(f"| {name} | " + " | ".join(cells) + " |")
-    print("\nAll runs together: share that stops, and share that stops wrongly")
+        found = [coverage(kinds.get("interval", []), k) for k in range(len(CHECKS))]
+        held = " ".join("-" if one is None else f"{100 * one[0]:.0f}" for one in found)
+        wide = " ".join("-" if one is None else f"{100 * one[1]:.0f}" for one in found)
+        cells = [stop_cell(kinds.get(f"stop {target:g}", []), target) for target in TARGETS]
+        print(f"| {name} | {len(kinds.get('interval', []))} | {held} | {wide} | " + " | ".join(cells) + " |")
     every = {kind: [row for kinds in sets.values() for row in kinds.get(kind, [])] for kind in kinds_of(sets)}
+    print("\nshare of all runs that stop, and that stop wrongly\n| rule | 5% | 10% | 20% |\n|---|---|---|---|")
+    rules = {"checks": [stops(every[f"stop {target:g}"], target)[:2] for target in TARGETS]}
     for target in TARGETS:
-        if runs := every.get(f"stop {target:g}"):
-            share, wrong, *_ = stops(runs, target)
-            print(f"{target:.0%}: checks {share:.0%}, {wrong:.1%}", end="")
-            for name, (stopped, bad) in today(every.get("today", []), target).items() if every.get("today") else ():
-                print(f"; {name} {stopped:.0%}, {bad:.0%}", end="")
-            print()
-    cost = [
-        statistics.mean(row["accuracy"] for row in kinds["interval"] if row["accuracy"] is not None)
-        - statistics.mean(1 - row["wrong"][79] for row in kinds["today"] if len(row["wrong"]) > 79)
-        for kinds in sets.values()
-        if any(row["accuracy"] is not None for row in kinds.get("interval", []))
-        and any(len(row["wrong"]) > 79 for row in kinds.get("today", []))
-    ]
-    if cost:
-        print("\nAccuracy at 80 answers, with checks less without:", end=" ")
-        print(f"mean {statistics.mean(cost):+.4f}, worst {min(cost):+.4f}")
+        for name, found in today(every["today"], target).items():
+            rules.setdefault(name, []).append(found)
+    for name, found in rules.items():
+        print(f"| {name} | " + " | ".join(f"{100 * share:.0f}, {100 * wrong:.1f}" for share, wrong in found) + " |")
+    costs = {name: cost(kinds) for name, kinds in sets.items() if cost(kinds) is not None}
+    worst = min(costs, key=costs.get)
+    print(f"\naccuracy at 80 answers, with checks less without: mean {statistics.mean(costs.values()):+.4f}, ", end="")
+    print(f"worst {costs[worst]:+.4f} ({worst})")
+
+
+def stop_cell(rows, target):
+    """Percent that stop (wrongly): median answers, of which checks."""
+    if not rows:
+        return "-"
+    share, wrong, labels, checks = stops(rows, target)
+    middle = "" if labels is None else f": {labels:.0f}, {checks:.0f}"
+    return f"{100 * share:.0f} ({100 * wrong:.0f}){middle}"
+
+
+def cost(kinds):
+    """Accuracy at 80 answers, of runs with checks less that of runs without; None where a run has not as many."""
+    with_checks = [row["accuracy"] for row in kinds.get("interval", []) if row["accuracy"] is not None]
+    without = [1 - row["wrong"][79] for row in kinds.get("today", []) if len(row["wrong"]) > 79]
+    return statistics.mean(with_checks) - statistics.mean(without) if with_checks and without else None
 
 
 def kinds_of(sets):

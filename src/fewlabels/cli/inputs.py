@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Config = Annotated[
     Path | None, typer.Option(help="Label Studio's labeling config, an XML file: classes and what is shown.")
 ]
-Choices = Annotated[str | None, typer.Option(help="Which <Choices> of the labeling config, if it has several.")]
+Choices = Annotated[str | None, typer.Option(help="Which Choices tag of the labeling config, if it has several.")]
 TASKS = ".json"  # this ending tells tasks from tables
 
 

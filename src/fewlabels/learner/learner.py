@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,8 @@ class ActiveLearner(Asking):
         """
         others = list(without)
         if self.wants_check(target, confidence, every=every, without=others):
-            return NextQuestion(self.check(without=others)[0], True)
+            with suppress(QueryError):  # nothing is left to draw
+                return NextQuestion(self.check(without=others)[0], True)
         node = self.query(without=others)
         return NextQuestion(node, self.is_check(node))  # one that waits for its answer may be the best question, too
 

@@ -72,8 +72,9 @@ def test_a_backend_learns_from_events_and_its_answers_are_exported(folder):
                 assert client.post("/webhook", json=event).status_code == 201
             tasks = [studio.task(k) for k in range(N)]
             results = client.post("/predict", json={"tasks": tasks, "label_config": studio.CONFIG}).json()["results"]
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
+        assert "Stopped. The same command continues from there." in process.stdout.read()
     assert "12 tasks, 2 of them annotated: out.json" in run(
         "label-studio", "export", "tasks.json", "--config", "config.xml", "--neighbors", "3", "--out", "out.json"
     )

@@ -14,6 +14,7 @@ from fewlabels.errors import FileError, NodeError
 from fewlabels.items import pictures as pictures_module
 from fewlabels.items.images import image_features
 from fewlabels.items.pictures import ImageFiles, counted, look_at, upright
+from fewlabels.items.read import read_items
 
 
 def looked_at(*paths):
@@ -203,3 +204,22 @@ def test_features_tell_where_a_colour_is():
     image.paste((200, 40, 90), (4, 4, 24, 24))  # as light as the rest, so that outlines say nothing
     mirrored = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     assert np.linalg.norm(image_features(image) - image_features(mirrored)) > 0.5
+
+
+@pytest.mark.parametrize("how", ["absolute", "up", "link"])
+def test_an_image_outside_the_data_is_shown_only_if_that_is_allowed(tmp_path, how):
+    inside, outside = tmp_path / "data", tmp_path / "private"
+    for folder in (inside, outside):
+        folder.mkdir()
+        for name in ("a.png", "b.png"):
+            Image.new("RGB", (9, 9), "red" if name == "a.png" else "blue").save(folder / name)
+    (inside / "link.png").symlink_to(outside / "a.png")
+    named = {"absolute": str(outside / "a.png"), "up": "../private/a.png", "link": "link.png"}[how]
+    (inside / "t.csv").write_text(f"photo\na.png\n{named}\n")
+    with pytest.raises(FileError, match=r"lies outside of .*data: allow the folder it is in with --images-from"):
+        read_items(inside / "t.csv", image="photo")
+    assert len(read_items(inside / "t.csv", image="photo", images_from=outside).names) == 2
+    if how == "link":
+        with pytest.raises(FileError, match="lies outside of"):
+            read_items(inside)
+        assert len(read_items(inside, images_from=outside).names) == 3

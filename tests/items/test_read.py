@@ -106,9 +106,10 @@ def test_a_folder_of_images_is_read_in_the_order_of_its_paths(tmp_path):
 
 def test_an_image_column_is_relative_to_its_table_and_names_the_rows(tmp_path):
     painted(tmp_path / "in" / "photos" / "a.png", "red")
-    painted(tmp_path / "b.png", "blue")  # outside the table's folder, and an image: fine
+    painted(tmp_path / "b.png", "blue")  # outside the table's folder
     table = pd.DataFrame({"photo": ["photos/a.png", "../b.png", str(tmp_path / "b.png")], "who": list("xyz")})
-    items = read_items(written(table, tmp_path / "in" / "t.csv"), image="photo", classes=["cat", " dog ", "cat"])
+    path = written(table, tmp_path / "in" / "t.csv")
+    items = read_items(path, image="photo", classes=["cat", " dog ", "cat"], images_from=tmp_path)
     assert list(items.names) == list(table["photo"])
     assert items.attributes[1] == {"who": "y"}
     assert items.classes == ["cat", "dog"]

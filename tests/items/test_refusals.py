@@ -4,6 +4,7 @@ import io
 import pickle
 import re
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,8 +56,9 @@ def two_images(tmp_path):
         ("t,p\na,b\nc,d\n", {"text": "t", "image": "p"}, ["--text and --image given together", "Leave one out"]),
         ("p,q\na.png,1\n,2\n", {"image": "p"}, ["row 2", "'p' is empty"]),
         ("p\na.png\nb.png\n", {"image": "p"}, ["a.png does not exist", "2 of 2 images", "remove their rows"]),
-        ("p\n/etc/passwd\n/etc/passwd\n", {"image": "p"}, ["/etc/passwd is not an image"]),
-        ("p\n/dev/zero\n/dev/zero\n", {"image": "p"}, ["/dev/zero is not a plain file"]),
+        ("p\n/etc/passwd\n/etc/passwd\n", {"image": "p"}, ["/etc/passwd lies outside of", "--images-from"]),
+        ("p\n/etc/passwd\n/etc/passwd\n", {"image": "p", "images_from": Path("/")}, ["/etc/passwd is not an image"]),
+        ("p\n/dev/zero\n/dev/zero\n", {"image": "p", "images_from": Path("/")}, ["/dev/zero is not a plain file"]),
         ("x\n1\n2\n", {"neighbors": 0}, ["0 neighbours", "at least 1"]),
     ],
 )

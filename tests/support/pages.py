@@ -78,11 +78,11 @@ class Servers:
 
 
 @contextmanager
-def page_of(session, **options):
-    """A server thread of the session's page; its port."""
+def page_of(session, wrap=lambda app: app, **options):
+    """A server thread of the session's page, seen through what wraps it; its port."""
     place = find_place(port=0)
-    app = make_app(session, **options)
-    server = uvicorn.Server(configured(app, "critical"))
+    app = wrap(make_app(session, **options))
+    server = uvicorn.Server(configured(app, "critical", grace=None))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place.socket]})
     thread.start()
     try:

@@ -6,16 +6,19 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from support.items import words
 from support.keys import fresh_key
-from support.pages import served
+from support.pages import page_of, served
 
 from fewlabels.items.digits import digits_items
 from fewlabels.machine import memory
+from fewlabels.session import Session
 from fewlabels.session.store import StoreFullError
+from fewlabels.web.guard import Rules
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: make install")
 expect = playwright.expect
@@ -390,6 +393,26 @@ def test_without_checks_it_says_what_it_expects_and_no_more(tmp_path, visit):
         page = visit(client)
         expect(page.get_by_test_id("stop")).to_contain_text("Nobody can be sure: about")
         expect(page.get_by_test_id("interval")).to_be_hidden()
+
+
+def test_behind_a_proxy_the_page_works_under_a_prefix(digits, tmp_path, visit):
+    """As nginx does it: what comes after /labels is passed on."""
+
+    def stripped(app):
+        async def proxy(scope, receive, send):
+            assert scope["path"].startswith("/labels/"), scope["path"]
+            await app({**scope, "path": scope["path"].removeprefix("/labels")}, receive, send)
+
+        return proxy
+
+    session = Session(digits, tmp_path / "s.sqlite")
+    with page_of(session, wrap=stripped, rules=Rules("a-token-of-its-own"), person="me") as port:
+        page = visit(httpx.Client(base_url=f"http://localhost:{port}"), "/labels/?token=a-token-of-its-own")
+        label_digits(page, 3)
+        expect(page.get_by_test_id("standing-labelled")).to_contain_text("3")
+        expect(page.locator("#item-body img")).to_be_visible()
+        assert page.url == f"http://localhost:{port}/labels/"
+    session.close()
 
 
 def test_everything_that_can_be_operated_has_a_name(digits, tmp_path, visit):

@@ -140,3 +140,23 @@ class TestPeople:
             assert self.answer(client, "ann", "key-00000001", headers=headers).status_code == 403
             headers = {"authorization": "Bearer token-of-bob"}
             assert self.answer(client, "bob", "key-00000002", headers=headers).status_code == 200
+
+
+def test_a_proxy_that_hides_its_name_is_trusted_by_name(tmp_path):
+    session = Session(words(), tmp_path / "s.sqlite")
+    body = {"who": "ann"}
+    for trusted, status in ((frozenset(), 403), (frozenset(["label.example"]), 200)):
+        rules = Rules("a-token-of-its-own", trusted=trusted)
+        with page_of(session, rules=rules) as port, httpx.Client(base_url=f"http://localhost:{port}") as client:
+            headers = {"authorization": "Bearer a-token-of-its-own", "origin": "https://label.example"}
+            assert client.post("/api/question", json=body, headers=headers).status_code == status
+            headers["origin"] = "https://evil.example"
+            assert client.post("/api/question", json=body, headers=headers).status_code == 403
+    session.close()
+
+
+def test_by_tls_the_cookie_is_secure(tmp_path):
+    with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
+        for scheme, secure in (("http", False), ("https", True)):
+            reply = client.get("/?token=a-token-of-its-own", headers={"x-forwarded-proto": scheme})
+            assert ("secure" in reply.headers["set-cookie"].lower()) == secure

@@ -37,6 +37,7 @@ class Inputs:
     name: str | None = None
     classes: tuple[str, ...] = ()
     neighbors: int = 10
+    images_from: Path | None = None
 
     def tasks(self, config: Path | None, choices: str | None) -> TaskFile | None:
         """Label Studio's tasks, if those were given."""
@@ -81,6 +82,7 @@ class Inputs:
             name=self.name,
             classes=self.classes,
             neighbors=self.neighbors,
+            images_from=self.images_from,
         )
 
     def store(self, path: Path | None) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,6 +75,12 @@ def label(
             help="A file with a name on each line: everybody gets a link of their own, and nobody else's name."
         ),
     ] = None,
+    trusted_host: Annotated[
+        str | None, typer.Option(help="Names under which a proxy offers the page, as a,b, if it does not pass them on.")
+    ] = None,
+    images_from: Annotated[
+        Path | None, typer.Option(help="A folder outside the data that images, or links to them, may lie in.")
+    ] = None,
     config: Config = None,
     choices: Choices = None,
 ) -> None:
@@ -93,7 +99,7 @@ def label(
     Example, several people, two for each item: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
     """
     named = comma_separated(classes) or ()
-    inputs = Inputs(data, text, image, features, edges, label_column, name_column, named, neighbors)
+    inputs = Inputs(data, text, image, features, edges, label_column, name_column, named, neighbors, images_from)
     found = inputs.tasks(config, choices)
     return open_page(
         inputs.reader(found),
@@ -109,6 +115,7 @@ def label(
         token=token,
         overlap=overlap,
         people=people,
+        trusted=comma_separated(trusted_host) or (),
         begun=take_annotations(found),
     )
 
@@ -128,6 +135,7 @@ def open_page(
     token: str | None = None,
     overlap: int = 1,
     people: Path | None = None,
+    trusted: Sequence[str] = (),
     begun: Callable[[Session], None] = lambda session: None,
 ) -> None:
     """Say what was understood, open the page, and say at the end where the answers are."""
@@ -158,7 +166,13 @@ def open_page(
     if place.several and not place.people:
         console.print("Names are taken on trust; --people gives everybody a link of their own.")
         console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
-    serve(session, place, browser=browser, started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"))
+    serve(
+        session,
+        place,
+        browser=browser,
+        trusted=trusted,
+        started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"),
+    )
     standing = session.snapshot().standing
     console.print(standing.verdict)
     console.print(f"Stopped. {standing.labelled:,} labels are in {store}; the same command continues there.")

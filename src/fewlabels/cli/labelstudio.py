@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -58,6 +59,7 @@ def backend(
 
     Example, images given by URL: **fewlabels label-studio backend tasks.json --features images.npy**
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped by a service manager: the same as Ctrl-C
     passive_threads()
     from fewlabels.items.describe import describe
     from fewlabels.labelstudio import Inbox

@@ -97,10 +97,20 @@ def images_in(folder: Path) -> tuple[list[Path], int]:
     return sorted(found, key=lambda path: path.relative_to(folder).as_posix()), others
 
 
-def look_at(paths: Sequence[Path], *, features: bool, in_table: bool, tell: Callable[[str], None]) -> list[Seen]:
-    """Open every image once; those that cannot be shown are refused together, in one message."""
+def look_at(
+    paths: Sequence[Path],
+    *,
+    features: bool,
+    in_table: bool,
+    tell: Callable[[str], None],
+    within: Sequence[Path] | None = None,
+) -> list[Seen]:
+    """Open every image once; those that cannot be shown are refused together, in one message. Where `within` is given,
+    they must lie in one of these folders, wherever links lead."""
 
     def one(path: Path) -> Seen | str:
+        if within is not None and not any(path.resolve().is_relative_to(folder) for folder in within):
+            return f"lies outside of {within[0]}: allow the folder it is in with --images-from"
         return _look(path, features)
 
     tell(f"Reading {len(paths):,} images")

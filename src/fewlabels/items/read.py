@@ -36,12 +36,14 @@ def read_items(
     name: str | None = None,
     classes: Sequence[str] = (),
     neighbors: int = 10,
+    images_from: Path | None = None,
     tell: Tell = _say_nothing,
 ) -> Items:
     """The items of a folder of images, of a table, or of edges; `tell` reports what takes longer than a moment.
 
     Columns are given by name. Features are a .npy file with a row for every item, in the order of the table or of the
-    sorted images; neighbours come from them, whatever is shown.
+    sorted images; neighbours come from them, whatever is shown. Images lie in the folder, that of the table, or
+    `images_from`, wherever links lead.
     """
     folder = data is not None and data.is_dir()
     _refuse_contradictions(
@@ -58,10 +60,10 @@ def read_items(
         raise FileError(f"there is no file or folder {data}. Check the path.")
     elif folder:
         kind = "image"
-        graph, shown = _from_folder(data, features, neighbors, tell)
+        graph, shown = _from_folder(data, features, neighbors, images_from, tell)
     else:
         rows = read_rows(data, name, label, [column for column in (text, image) if column is not None])
-        return items_of_rows(rows, text, image, features, classes, neighbors, tell)
+        return items_of_rows(rows, text, image, features, classes, neighbors, tell, images_from)
     return assemble((edges or data or Path()).resolve().name, kind, graph, shown, classes, tell)
 
 
@@ -73,14 +75,17 @@ def items_of_rows(
     classes: Sequence[str],
     neighbors: int,
     tell: Tell = _say_nothing,
+    images_from: Path | None = None,
 ) -> Items:
     """The items of a table whose columns already have their roles."""
     kind = "text" if text is not None else "image" if image is not None else "row"
-    graph, shown = _from_rows(rows, text, image, features, neighbors, tell)
+    graph, shown = _from_rows(rows, text, image, features, neighbors, tell, images_from)
     return assemble(rows.path.resolve().name, kind, graph, shown, classes, tell)
 
 
-def _from_folder(folder: Path, features: Path | None, neighbors: int, tell: Tell) -> tuple[Graph, Shown]:
+def _from_folder(
+    folder: Path, features: Path | None, neighbors: int, images_from: Path | None, tell: Tell
+) -> tuple[Graph, Shown]:
     paths, others = images_in(folder)
     if len(paths) < 2:
         few = "no images" if not paths else "1 image"
@@ -89,15 +94,26 @@ def _from_folder(folder: Path, features: Path | None, neighbors: int, tell: Tell
         tell(f"Left out {others:,} files in {folder} that are not images")
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
-    seen = look_at(paths, features=X is None, in_table=False, tell=tell)
+    seen = look_at(paths, features=X is None, in_table=False, tell=tell, within=_allowed(folder, images_from))
     shown = Shown(
         names, _ties(min(neighbors, len(paths) - 1), "image", X), pictures=ImageFiles(seen), contents=contents(seen)
     )
     return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
 
 
+def _allowed(folder: Path, other: Path | None) -> list[Path]:
+    """The folders that images may lie in."""
+    return [one.resolve() for one in (folder, other) if one is not None]
+
+
 def _from_rows(
-    rows: Rows, text: str | None, image: str | None, features: Path | None, neighbors: int, tell: Tell
+    rows: Rows,
+    text: str | None,
+    image: str | None,
+    features: Path | None,
+    neighbors: int,
+    tell: Tell,
+    images_from: Path | None,
 ) -> tuple[Graph, Shown]:
     path, columns = rows.path, list(rows.table.columns)
     if text is None and image is None and features is None and {"source", "target"} <= set(columns):
@@ -121,7 +137,8 @@ def _from_rows(
         return _tied(X, neighbors, tell), shown
     if image is not None:
         paths = [path.parent / file for file in rows.texts(image, may_be_empty=False)]
-        seen = look_at(paths, features=X is None, in_table=True, tell=tell)
+        within = _allowed(path.parent, images_from)
+        seen = look_at(paths, features=X is None, in_table=True, tell=tell, within=within)
         shown = replace(plain, pictures=ImageFiles(seen), contents=contents(seen))
         return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
     X = standardised(path, rows.features()) if X is None else X

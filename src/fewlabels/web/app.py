@@ -68,7 +68,7 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     routes.exporting(api, session)
 
     def sign_in(wrong: bool) -> str:
-        return pages.get_template("token.html").render(static="/static", wrong=wrong)
+        return pages.get_template("token.html").render(static="static", wrong=wrong)
 
     return Guard(api, rules, sign_in)
 

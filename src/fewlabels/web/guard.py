@@ -47,6 +47,7 @@ class Rules:
     challenge: bytes | None = None  # sent as WWW-Authenticate: how to show the token
     visitors: Visitors = field(default_factory=Visitors)
     people: Mapping[str, str] = field(default_factory=dict)  # token -> person: nobody else answers under that name
+    trusted: frozenset[str] = frozenset()  # names of hosts under which a proxy offers the page
 
     def lets_in(self, headers: Headers, query: bytes) -> bool:
         if self.token is None or self.visitors.knows(self.cookie_in(headers)):
@@ -80,7 +81,7 @@ class Rules:
         if self.token is None and _name(host) not in LOOPBACK:
             return 403, f"This server answers to localhost, not to {host!r}: open it as http://localhost."
         origin = headers.get("origin")
-        if origin is not None and _place(origin) != host:
+        if origin is not None and _place(origin) != host and _name(_place(origin)) not in self.trusted:
             return 403, f"The request comes from the page {origin!r}: only this server's own page may send it."
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
             return 403, "The request comes from another site's page: only this server's own page may send it."

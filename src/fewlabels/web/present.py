@@ -40,8 +40,8 @@ def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
     return shapes.Item.model_construct(  # unchecked: lists of them are sent often, and all of it is ours
         id=k,
         name=items.names[k],
-        image=f"/api/items/{k}/image" if has_picture else None,
-        thumbnail=f"/api/items/{k}/thumbnail" if has_picture else None,
+        image=f"api/items/{k}/image" if has_picture else None,
+        thumbnail=f"api/items/{k}/thumbnail" if has_picture else None,
         text=text,
         attributes=attributes,
         label=shot.label(k),

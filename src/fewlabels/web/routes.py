@@ -38,13 +38,13 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
         if rules.token and ("token" in asked or "link" in asked):
             person = rules.person(Headers(), request.url.query.encode())
             cookie = rules.visitors.open(asked["link"]) if "link" in asked else rules.visitors.admit(person)
-            moved = RedirectResponse("/", status_code=303)
+            moved = RedirectResponse("./", status_code=303)
             if cookie is not None:
                 secure = request.url.scheme == "https"
                 moved.set_cookie(rules.cookie, cookie, httponly=True, samesite="strict", secure=secure)
             return moved
         html = pages.get_template("page.html").render(
-            title=session.items.title, version=__version__, static="/static", limits=present.LIMITS
+            title=session.items.title, version=__version__, static="static", limits=present.LIMITS
         )
         return HTMLResponse(html, headers={"cache-control": "no-store"})
 

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -100,9 +100,16 @@ def find_place(
     raise SettingError(f"ports {PORT} to {PORT + TRIES - 1} are all taken: give another --port.")
 
 
-def serve(session: Session, place: Place, *, browser: bool = False, started: Callable[[], None] = lambda: None) -> None:
-    """Serve the session's page until Ctrl-C or a termination signal."""
-    rules = Rules(place.token, f"fewlabels-{place.port}", people=place.people)
+def serve(
+    session: Session,
+    place: Place,
+    *,
+    browser: bool = False,
+    trusted: Iterable[str] = (),
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve the session's page until Ctrl-C or a termination signal; `trusted` are hosts a proxy offers it under."""
+    rules = Rules(place.token, f"fewlabels-{place.port}", people=place.people, trusted=frozenset(trusted))
     app = make_app(session, rules=rules, several=place.several, person="" if place.several else _user())
 
     def begun() -> None:
@@ -125,10 +132,11 @@ def run(app: ASGIApp, place: Place, started: Callable[[], None]) -> None:
         server.run(sockets=[place.socket])
 
 
-def configured(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
+def configured(app: ASGIApp, log_level: str = "warning", grace: int | None = 2) -> uvicorn.Config:
+    """`grace`: seconds that requests have to end in once the server is stopped."""
     return uvicorn.Config(
         app, http=Connection, log_level=log_level, access_log=False, lifespan="off", ws="none",
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=grace,
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ class Chance(Shape):
 class Item(Shape):
     id: int
     name: str
-    image: str | None = None
+    image: str | None = Field(None, description="Where its picture is, from the page's own address.")
     thumbnail: str | None = None
     text: str | None = None
     attributes: dict[str, str] | None = None

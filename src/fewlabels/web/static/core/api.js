@@ -17,7 +17,7 @@ const unreachable = "The server cannot be reached";
 async function exchange(path, options) {
   let response;
   try {
-    response = await fetch(path, options);
+    response = await fetch(path.slice(1), options); // relative to the page, which may be served under a prefix
   } catch {
     throw new ServerError(0, unreachable);
   }

@@ -29,9 +29,9 @@ function drawCurve() {
 }
 
 /** The bar, the number of checks, and how often the suggestions were right. */
-function drawChecks({ estimate, target, state: verdict, suggestions: [right, all] }) {
+function drawChecks({ estimate, shown, target, state: verdict, suggestions: [right, all] }) {
   $("interval").hidden = verdict === "unchecked";
-  $("interval").replaceChildren(interval(estimate, target, $("interval").clientWidth || 280));
+  $("interval").replaceChildren(interval(estimate, shown, target, $("interval").clientWidth || 280));
   const checks = estimate.checks ? [`${plural(estimate.checks, "check")}, ${estimate.wrong || "none"} wrong`] : [];
   if (estimate.skipped) checks.push(`${count(estimate.skipped)} skipped`);
   if (all) checks.push(`suggestions right ${count(right)} of ${count(all)} times`);

@@ -52,6 +52,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
 }
 
 TINY = 1e3  # costs whose largest is below one in so many are all tiny
+NOISE = 1e-12  # by which costs that should be zero may differ
 
 
 def make_strategy(strategy: str | Strategy) -> Strategy:
@@ -89,9 +90,9 @@ def tied(cost: Floats, nodes: Ints) -> Ints:
     """The nodes whose cost is the lowest up to rounding, in the order of their numbers.
 
     Rounding is that of numbers about 1, or of the lowest where it is larger; where all are tiny, as variances on very
-    strong edges are, that of the largest.
+    strong edges are, that of the largest, but no less than sums of numbers about 1 are off by.
     """
-    bound = cost.min() + TIE * max(min(1.0, TINY * abs(cost).max()), abs(cost.min()))
+    bound = cost.min() + max(NOISE, TIE * max(min(1.0, TINY * abs(cost).max()), abs(cost.min())))
     return np.sort(nodes[cost <= bound])
 
 

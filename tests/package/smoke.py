@@ -10,7 +10,7 @@ import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 FEWLABELS = Path(sys.prefix) / "bin" / "fewlabels"
 
@@ -52,8 +52,9 @@ def check_page() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout is not None
         url = next(line.split()[1] for line in server.stdout if line.startswith("Page: "))
+        at, _, token = url.partition("/?token=")
         for path, part in (("/", "<title>"), ("/static/main.js", "import"), ("/api/standing", "expected_error")):
-            with urlopen(url + path, timeout=30) as answer:
+            with urlopen(Request(at + path, headers={"Authorization": f"Bearer {token}"}), timeout=30) as answer:
                 assert part in answer.read().decode(), path
         server.send_signal(signal.SIGTERM)
         assert "Stopped." in server.stdout.read()

@@ -91,8 +91,10 @@ def test_an_event_that_was_changed_is_named_and_all_others_are_saved(tmp_path):
     changed(path, "UPDATE events SET label = 'cow' WHERE id = 30")
     with pytest.raises(FileError, match=r"event 30 is not as it was written, the 29 before it are.*fewlabels recover"):
         read(path)
+    (tmp_path / "new.sqlite.part").write_text("of an attempt that was killed")
     found = recover(path, tmp_path / "new.sqlite")
     assert (found.saved, found.lost, found.proven) == (len(events) - 1, [30], True)
+    assert not list(tmp_path.glob("*.part*"))
     saved = read(tmp_path / "new.sqlite")
     assert [event.key for event in saved] == [event.key for event in events if event.id != 30]
     assert [event.at for event in saved] == [event.at for event in events if event.id != 30]

@@ -23,8 +23,8 @@ from fewlabels.strategies.tsa import TSA
 class Asking(Taught):
     """Every question is chosen by a strategy, in the state that the answers so far have led to."""
 
-    def __init__(self, *settings: Any, **more: Any) -> None:
-        super().__init__(*settings, **more)
+    def _begin(self) -> None:
+        super()._begin()
         self._costs: Costs | None = None  # (n,) the strategy's in this state, once asked for
         self._two_step: Floats | None = None  # (n,) R+q in this state, once asked for
         self._foresight = Foresight(self._field, self._strategy)

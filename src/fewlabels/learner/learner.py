@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -49,22 +49,8 @@ class ActiveLearner(Asking):
     `smoothness=0, centred=False, beta=1` is the paper; `describe` says what was taken, and why.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        classes: Iterable[Hashable],
-        strategy: str | Strategy = "tsa",
-        beta: float | str = "auto",
-        engine: str | Engine | Field = "auto",
-        random_state: int | np.random.Generator | None = 0,
-        *,
-        smoothness: float | str = "auto",
-        centred: bool | str = "auto",
-        prior: Mapping[Hashable, float] | None = None,
-    ) -> None:
-        super().__init__(
-            graph, classes, strategy, beta, engine, random_state, smoothness=smoothness, centred=centred, prior=prior
-        )
+    def _begin(self) -> None:
+        super()._begin()
         self._drawn: dict[int, None] = {}  # the checks, in the order drawn
         self._aside: set[int] = set()  # nodes that count as skipped, and are not
         self._audited: tuple[Audit, dict[int, tuple[int, int]]] | None = None  # in this state, once asked for

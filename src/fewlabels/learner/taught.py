@@ -68,6 +68,10 @@ class Taught:
         }
         self._field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
         self._field.centring = centring
+        self._begin()
+
+    def _begin(self) -> None:
+        """The state before the first answer."""
         self._hindsight = Hindsight(self._field)
         self._error: float | None = None  # expected in this state, once asked for
         self._answers = Answers()

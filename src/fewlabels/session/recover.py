@@ -39,7 +39,10 @@ def recover(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Recove
             whole, lost = _sorted_out(db, about, proven)
     except (sqlite3.Error, TypeError, ValueError) as error:
         raise FileError(f"nothing of {path} can be saved: {error}. Bring back a copy of it.") from None
-    _write(out, about, whole)
+    draft = out.with_name(out.name + ".part")  # killed half-way, no half of a store is taken for one
+    draft.unlink(missing_ok=True)
+    _write(draft, about, whole)
+    draft.replace(out)
     return Recovered(len(whole), lost, proven)
 
 

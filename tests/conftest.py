@@ -10,6 +10,12 @@ if not Path("/dev/nvidia0").exists():
     os.environ.setdefault("TRITON_INTERPRET", "1")  # before Triton is imported: its kernels then run on the CPU
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """No test reads or fills the user's own cache of features."""
+    os.environ["FEWLABELS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(params=["dblp", "cora", "citeseer"])
 def published(request):
     return load(request.param)

@@ -175,7 +175,8 @@ def open_page(
     )
     standing = session.snapshot().standing
     console.print(standing.verdict)
-    console.print(f"Stopped. {standing.labelled:,} labels are in {store}; the same command continues there.")
+    further = "the same command continues there" if session.path == store else f"continue with --store {session.path}"
+    console.print(f"Stopped. {standing.labelled:,} labels are in {session.path}; {further}.")
 
 
 def read_people(path: Path) -> list[str]:

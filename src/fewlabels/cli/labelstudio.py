@@ -65,7 +65,7 @@ def backend(
     from fewlabels.labelstudio import Inbox
     from fewlabels.labelstudio.backend import USER, backend_rules, make_backend
     from fewlabels.session import Session, check_settings
-    from fewlabels.web.serve import find_place, run
+    from fewlabels.web.serve import close, find_place, run
 
     check_settings(strategy, TARGET, 1)
     inputs = Inputs(tasks, text, image, features, classes=comma_separated(classes) or (), neighbors=neighbors)
@@ -89,7 +89,7 @@ def backend(
             console.print(f"Header for its webhook: Authorization: Basic {shown}", soft_wrap=True)
         served = make_backend(session, inbox, control=found.control, choices=choices, rules=backend_rules(place.token))
         run(served, place, lambda: console.print(f"Backend: {place.address}    (Ctrl-C stops it)"))
-        session.close()
+        close(session)
     console.print("Stopped. The same command continues from there.")
 
 

@@ -31,10 +31,21 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(written.fileno())
         draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         draft.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         raise FileError(f"cannot write {shown}: {error.strerror or error}. What was there before is kept.") from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on disk, where the system knows how: a new or renamed file is found after a crash."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 @contextmanager

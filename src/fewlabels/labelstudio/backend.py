@@ -26,6 +26,7 @@ from fewlabels.labelstudio.export import prediction, scores, version
 from fewlabels.labelstudio.inbox import Inbox
 from fewlabels.labelstudio.tasks import annotation_of
 from fewlabels.session import Session
+from fewlabels.web import routes
 from fewlabels.web.app import PROBLEMS, refuse_in_sentences
 from fewlabels.web.guard import Guard, Rules
 
@@ -120,6 +121,7 @@ def make_backend(
         responses=PROBLEMS,
     )
     refuse_in_sentences(api)
+    routes.rescuing(api, session)
     _speaking(api, _Conversation(session, inbox, control or Control(), choices))
     return Guard(api, rules or backend_rules(None), lambda wrong: "")
 

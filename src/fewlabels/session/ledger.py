@@ -146,6 +146,10 @@ class Ledger:
         history = self.history.get(item)
         return history.label if history else None
 
+    def events(self) -> list[Event]:
+        """Every event so far, in the order of writing."""
+        return sorted((event for request in self.requests.values() for event in request), key=lambda event: event.id)
+
     def items(self, events: Iterable[Event]) -> list[int]:
         """The items of some events, each once, in their order."""
         return list(dict.fromkeys(event.item for event in events if event.item is not None))

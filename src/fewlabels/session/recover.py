@@ -92,14 +92,16 @@ def _write(out: Path, about: dict[str, Any], whole: list[Event]) -> None:
     """A new store with these events, renumbered; a class that only a lost event had named is named again."""
     store = Store(out, {name: str(about.get(name, "")) for name in ("fingerprint", "title", "n_items")})
     try:
+        new: list[Event] = []
         renumbered: dict[int | None, int] = {}
         known: set[str] = set()
         for event in whole:
-            new = [replace(event, undone=None if event.undone is None else renumbered[event.undone])]
             if event.label is not None and event.label not in known:
                 known.add(event.label)
                 if event.do != "class":
-                    new.insert(0, Event("class", event.who, f"recovered-{event.id}", label=event.label))
-            renumbered[event.id] = store.append(new, at=event.at)[-1].id
+                    new.append(Event("class", event.who, f"recovered-{event.id}", label=event.label, at=event.at))
+            new.append(replace(event, undone=None if event.undone is None else renumbered[event.undone]))
+            renumbered[event.id] = len(new)
+        store.append(new)
     finally:
         store.close()

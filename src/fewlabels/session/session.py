@@ -18,6 +18,7 @@ from fewlabels.errors import LabelError, NodeError, SettingError, nearest
 from fewlabels.items import Items
 from fewlabels.learner.checks import EVERY
 from fewlabels.learner.estimate import CONFIDENCE, TARGET, require_share
+from fewlabels.session.anew import write_anew
 from fewlabels.session.assignments import Assignments, ConflictError, Question
 from fewlabels.session.learner_thread import Explanation, Goal, LearnerThread
 from fewlabels.session.ledger import TABLE, Change, Ledger
@@ -108,6 +109,20 @@ class Session:
     @property
     def path(self) -> Path:
         return self._store.path
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the store's file is where it was."""
+        return self._store.in_place
+
+    def write_anew(self) -> int:
+        """Where the store's file was moved, removed or replaced, write all events into a new one, and go on there;
+        returns how many there are. `path` says where: the old place, unless something else lies there now.
+        """
+        with self._writing:
+            if not self._store.in_place:
+                self._store = write_anew(self._store, self._ledger.events())
+            return self._ledger.last_event
 
     @property
     def classes(self) -> list[str]:

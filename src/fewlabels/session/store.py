@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
-import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from fewlabels.errors import FewlabelsError, FileError
 from fewlabels.session import chain
+from fewlabels.session.held import Held, identity
 
 FORMAT = "2"  # 1 knew neither checks nor checksums
 COLUMNS = "do, who, key, item, label, undone, id, at"  # the fields of an Event
-MAGIC = b"SQLite format 3\0"
-FAR = 2**60  # the byte that is locked
+MAGIC = b"SQLite format 3\0"  # its first bytes
 PATIENCE = 2.0  # seconds to wait for another program to let go of the file
 
 SCHEMA = """
@@ -49,6 +47,10 @@ class StoreError(FewlabelsError):
 
 class StoreFullError(StoreError):
     """There is no room left on the disk."""
+
+
+class StoreGoneError(StoreError):
+    """Its file was moved, removed or replaced; `anew.write_anew` can write another."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,9 @@ class Store:
         if self.path.is_dir():
             raise FileError(f"cannot keep answers in {path}: it is a folder. Name a file in it with --store.")
         self._lock = threading.Lock()
-        self._held = _Held(self.path.resolve())
+        self._left = False  # for good: whether or not the file comes back, it is not what it should be
+        self._logs: dict[Path, tuple[int, int]] = {}
+        self._held = Held(self.path.resolve())
         try:
             if self._held.head not in (b"", MAGIC):
                 raise FileError(f"cannot keep answers in {path}: file is not a database. Choose another with --store.")
@@ -102,6 +106,7 @@ class Store:
         try:
             self._db.execute("PRAGMA synchronous = FULL")
             self._begin(about)
+            self._logs = {log: identity(log.stat()) for log in beside(self.path.resolve()) if log.exists()}
         except BaseException as error:
             self.close()
             raise (
@@ -143,7 +148,8 @@ class Store:
         if found["format"] != FORMAT:
             self._upgrade(found)
         newest = self._db.execute("SELECT sum FROM events ORDER BY id DESC LIMIT 1").fetchone()
-        self._sum = newest[0] if newest else chain.first(found)
+        self.about = {name: found[name] for name in chain.ABOUT if name in found}
+        self.sum: str = newest[0] if newest else chain.first(found)  # of the newest event
 
     def _upgrade(self, about: dict[str, str]) -> None:
         """Bring a store of format 1 up to date: from now on its events have checksums and may be checks, which an older
@@ -160,23 +166,30 @@ class Store:
             self._db.execute("INSERT INTO about VALUES ('sum', ?)", [chain.first(about)])
             self._db.execute("UPDATE about SET value = ? WHERE name = 'format'", [FORMAT])
 
-    def append(self, events: Sequence[Event], at: str | None = None) -> list[Event]:
-        """Write the events, all or none; when this returns they are on disk, and have their numbers and time."""
-        at = at or _now()
-        if not self._held.in_place:
-            raise StoreError(
-                f"The answer is not kept: {self.path} was moved, removed or replaced while fewlabels was running. "
-                "Put it back and try again; or stop fewlabels, and start it again with another --store."
-            )
+    @property
+    def in_place(self) -> bool:
+        """Whether what is written here is found again: the file is where it was."""
+        return self._held.in_place and not self._left
+
+    def append(self, events: Sequence[Event]) -> list[Event]:
+        """Write the events, all or none; when this returns they are on disk, with their numbers and a time if they had
+        none.
+        """
+        at = _now()
+        if not self.in_place:
+            raise self._gone()
         try:
             with self._lock:
-                checksum = self._sum
+                checksum = self.sum
                 with _transaction(self._db):
                     written = []
                     for event in events:
                         written.append(self._insert(event, at, checksum))
                         checksum = chain.link(checksum, written[-1].fields)
-                self._sum = checksum
+                if not self._held.in_place:  # the event may be in the file, but nobody was told so
+                    self._left = True
+                    raise self._gone()
+                self.sum = checksum
                 return written
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -190,9 +203,15 @@ class Store:
                 ) from None
             raise StoreError(f"The answer is not kept: {self.path} cannot be written ({error}). Try again.") from None
 
+    def _gone(self) -> StoreGoneError:
+        return StoreGoneError(
+            f"The answer is not kept: {self.path} was moved, removed or replaced while fewlabels was running. "
+            "Put it back and try again, or have all answers so far written into a new file."
+        )
+
     def _insert(self, event: Event, at: str, before: str) -> Event:
         (newest,) = self._db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()
-        written = replace(event, id=newest + 1, at=at)
+        written = replace(event, id=newest + 1, at=event.at or at)
         row = (*written.fields, chain.link(before, written.fields))
         self._db.execute(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return written
@@ -213,9 +232,21 @@ class Store:
                 self.path, f"event {number + 1} is not as it was written, the {number} before it are"
             ) from None
 
+    def leave(self) -> None:
+        """Take no more events, and remove the logs beside a file that is gone: they would be taken for a new one's."""
+        self._left = True
+        for log, known in self._logs.items():
+            if log.exists() and identity(log.stat()) == known:
+                log.unlink()
+
     def close(self) -> None:
         self._db.close()
         self._held.close()
+
+
+def beside(path: Path) -> list[Path]:
+    """SQLite's own files beside a store."""
+    return [path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")]
 
 
 @contextmanager
@@ -228,80 +259,6 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
-
-
-class _Held:
-    """The store's own file, held so that nobody else opens it, by whatever path: no other thread, no other process.
-
-    The lock is on the file itself, so no link and no removed lock file leads past it, and the system releases it
-    however the process ends. Nothing else in this process may open and close that file: it would end SQLite's locks.
-    """
-
-    _here: ClassVar[set[tuple[int, int]]] = set()  # files held by this process
-    _guard = threading.Lock()
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: int | None = None
-        with self._guard:
-            try:
-                if path.exists() and _identity(path.stat()) in self._here:
-                    raise _open_elsewhere(path)
-                self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # answers are nobody else's
-                self._identity = _identity(os.fstat(self._file))
-                self.head = os.pread(self._file, len(MAGIC), 0)  # the first bytes, none where the file is new
-                _lock(self._file)
-            except OSError as error:
-                if self._file is not None:
-                    os.close(self._file)
-                if isinstance(error, BlockingIOError | PermissionError) and self._file is not None:
-                    raise _open_elsewhere(path) from None
-                raise FileError(
-                    f"cannot keep answers in {path}: {error.strerror}. Choose another file with --store."
-                ) from None
-            self._here.add(self._identity)
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the path still leads to this file: it may have been moved, removed or replaced."""
-        try:
-            return _identity(self._path.stat()) == self._identity
-        except OSError:
-            return False
-
-    def close(self) -> None:
-        with self._guard:
-            if self._file is not None:
-                file, self._file = self._file, None
-                self._here.discard(self._identity)
-                os.close(file)
-
-
-def _lock(file: int) -> None:
-    """Lock a byte far beyond SQLite's own locks; BlockingIOError or PermissionError where another process has.
-
-    With Linux's locks of an open file, which end with that file alone. Where a file system has no locks, there is none.
-    """
-    try:
-        import fcntl  # not on every system
-    except ImportError:
-        return
-    try:
-        if hasattr(fcntl, "F_OFD_SETLK"):
-            fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, FAR, 1, 0))
-        else:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, FAR)
-    except OSError as error:
-        if error.errno not in (errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL):
-            raise
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
-
-
-def _open_elsewhere(path: Path) -> FileError:
-    return FileError(f"{path} is open in another fewlabels: go to its page, stop it there, or give another --store.")
 
 
 def _damaged(path: Path, fact: str) -> FileError:

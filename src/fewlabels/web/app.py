@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from starlette.types import ASGIApp
 from fewlabels import __version__
 from fewlabels.errors import FewlabelsError, FileError, NodeError
 from fewlabels.session import ConflictError, Session
-from fewlabels.session.store import StoreError, StoreFullError
+from fewlabels.session.store import StoreError, StoreFullError, StoreGoneError
 from fewlabels.web import routes, shapes
 from fewlabels.web.guard import Guard, Rules
 
@@ -63,6 +64,7 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     routes.asking(api, session, rules)
     routes.answering(api, session, rules)
     routes.leaving(api, rules)
+    routes.rescuing(api, session)
     routes.looking(api, session, rules, several, person)
     routes.reviewing(api, session)
     routes.exporting(api, session)
@@ -79,7 +81,10 @@ def refuse_in_sentences(api: FastAPI) -> None:
     @api.exception_handler(FewlabelsError)
     async def refused(request: Request, error: FewlabelsError) -> JSONResponse:
         status = next(status for kind, status in STATUS if isinstance(error, kind))
-        return JSONResponse({"detail": str(error)}, status)
+        if not isinstance(error, StoreGoneError):
+            return JSONResponse({"detail": str(error)}, status)
+        logging.getLogger("uvicorn.error").error("%s The page offers it; so does POST /api/store.", error)
+        return JSONResponse({"detail": str(error), "offer": "new-store"}, status)
 
     @api.exception_handler(RequestValidationError)
     async def not_understood(request: Request, error: RequestValidationError) -> JSONResponse:

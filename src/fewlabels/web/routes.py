@@ -24,6 +24,7 @@ from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME
 from fewlabels.session.overview import Row
 from fewlabels.web import present, shapes
 from fewlabels.web.guard import Rules
+from fewlabels.web.rescue import rescue
 
 DRAWING = 4  # pictures read or drawn at once
 DAY = "private, max-age=86400"
@@ -56,6 +57,14 @@ def leaving(api: FastAPI, rules: Rules) -> None:
         rules.visitors.sign_out(None if wish.everyone else rules.cookie_in(request.headers))
         reply.delete_cookie(rules.cookie)
         return shapes.SignedOut(everyone=wish.everyone)
+
+
+def rescuing(api: FastAPI, session: Session) -> None:
+    @api.post("/api/store")
+    def write_store(wish: shapes.WriteStore) -> shapes.Written:
+        """Write all answers into a new file, if that of the store was moved, removed or replaced; else do nothing."""
+        events = rescue(session)
+        return shapes.Written(store=str(session.path), events=events)
 
 
 def asking(api: FastAPI, session: Session, rules: Rules) -> None:

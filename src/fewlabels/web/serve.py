@@ -25,9 +25,11 @@ from starlette.types import ASGIApp
 
 from fewlabels.errors import SettingError
 from fewlabels.session import Session
+from fewlabels.session.store import StoreError
 from fewlabels.web.app import make_app
 from fewlabels.web.connection import Connection, OnceAMinute
 from fewlabels.web.guard import LOOPBACK, Rules
+from fewlabels.web.rescue import rescue
 from fewlabels.web.visitors import LINK_LASTS
 
 PORT = 8765
@@ -119,6 +121,15 @@ def serve(
             threading.Thread(target=_show, args=[link], daemon=True).start()
 
     run(app, place, begun)
+    close(session)
+
+
+def close(session: Session) -> None:
+    """End the session; where its file is gone, all answers are written into a new one first."""
+    try:
+        rescue(session)
+    except StoreError as error:
+        logging.getLogger("uvicorn.error").error("%s", error)
     session.close()
 
 

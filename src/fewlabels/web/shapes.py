@@ -30,6 +30,9 @@ class Problem(Shape):
     """Why a request was refused, in a sentence."""
 
     detail: str
+    offer: str | None = Field(
+        None, description="What can be done about it: new-store, where POST /api/store writes all answers anew."
+    )
 
 
 class Class(Shape):
@@ -268,6 +271,17 @@ class SignOut(Shape):
 
 class SignedOut(Shape):
     everyone: bool
+
+
+class WriteStore(Shape):
+    """Nothing has to be said."""
+
+
+class Written(Shape):
+    """All events are on disk, in this file."""
+
+    store: str
+    events: int
 
 
 class AddClass(Shape):

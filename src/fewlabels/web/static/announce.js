@@ -10,22 +10,37 @@ export function announce(sentence) {
 }
 
 let again = null;
+let rescue = null;
 
-/** The banner: `retry` is what "Try again" does, null where trying again makes no sense. */
-export function showBanner(sentence, retry = null) {
+/**
+ * The banner: `retry` is what "Try again" does, null where trying again makes no sense; `save` what "Write a new file" does,
+ * where the file of answers is gone.
+ */
+export function showBanner(sentence, retry = null, save = null) {
   again = retry;
+  rescue = save;
   $("banner-text").textContent = sentence;
   $("retry").hidden = !retry;
+  $("rescue").hidden = !save;
   $("banner-close").hidden = Boolean(retry);
   $("banner").hidden = false;
 }
 
 export function hideBanner() {
-  again = null;
+  again = rescue = null;
   $("banner").hidden = true;
 }
 
+/** Where the answers are kept. */
+export const showStore = (path) => { $("store").textContent = `, in ${path}`; };
+
 export function startBanner() {
+  $("rescue").addEventListener("click", () => rescue?.());
+  document.addEventListener("keydown", (event) => {
+    if (!rescue || event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    rescue();
+  });
   $("retry").addEventListener("click", () => again?.());
   $("banner-close").addEventListener("click", hideBanner);
 }

@@ -1,8 +1,7 @@
 // The page starts here: wire the parts, fetch the session, ask the first question.
 
-import { $ } from "./core/dom.js";
 import { get } from "./core/api.js";
-import { hideBanner, showBanner, startBanner } from "./announce.js";
+import { hideBanner, showBanner, showStore, startBanner } from "./announce.js";
 import { set, state } from "./core/state.js";
 import { startPrefetch } from "./label/prefetch.js";
 import { accept, answer, ask, startAnswering } from "./label/answering.js";
@@ -51,7 +50,7 @@ async function begin() {
     showBanner(`${error.message.replace(/\.$/, "")}.`, () => { hideBanner(); begin(); });
     return;
   }
-  if (state.session.store) $("store").textContent = `, in ${state.session.store}`;
+  if (state.session.store) showStore(state.session.store);
   set("classes", state.session.classes);
   firstView();
   await meet(() => ask());

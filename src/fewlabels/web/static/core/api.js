@@ -2,9 +2,10 @@
 
 export class ServerError extends Error {
   /** status 0: no answer came at all. */
-  constructor(status, detail) {
+  constructor(status, detail, offer = null) {
     super(detail);
     this.status = status;
+    this.offer = offer; // what can be done about it
   }
   /** Whether the same request may well work a little later. */
   get passing() {
@@ -29,7 +30,7 @@ async function exchange(path, options) {
   }
   if (response.ok) return body;
   const detail = typeof body?.detail === "string" ? body.detail : `The server refused (${response.status}).`;
-  throw new ServerError(response.status, detail);
+  throw new ServerError(response.status, detail, body?.offer);
 }
 
 export const get = (path) => exchange(path, { headers: { Accept: "application/json" } });

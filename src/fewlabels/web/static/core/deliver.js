@@ -1,7 +1,7 @@
 // Bring one change to the server. Nothing on the page moves on until the server has said yes.
 
 import { freshKey, post } from "./api.js";
-import { hideBanner, showBanner } from "../announce.js";
+import { announce, hideBanner, showBanner, showStore } from "../announce.js";
 
 const patience = 800; // ms until the person is told that the server is slow
 
@@ -44,11 +44,27 @@ async function attempt(change) {
     if (error.passing) {
       stuck = change;
       const sentence = error.status === 0 ? "The server cannot be reached: your answer is still here." : error.message;
-      showBanner(sentence, () => busy || attempt(change));
+      const again = () => busy || attempt(change);
+      showBanner(sentence, again, remedy(error, again));
     } else {
       showBanner(error.status === 401 ? `${error.message} Reload the page to enter the token.` : error.message);
       change.refused(error);
     }
+  }
+}
+
+/** The file of answers is gone: have them all written into a new one, then go on. */
+export const remedy = (error, then) => (error.offer === "new-store" ? () => writeStore(then) : null);
+
+async function writeStore(then) {
+  try {
+    const { store } = await post("/api/store", {});
+    showStore(store);
+    announce(`All answers so far are in the new file ${store}.`);
+    then();
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    showBanner(error.message, then, () => writeStore(then));
   }
 }
 

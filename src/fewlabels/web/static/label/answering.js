@@ -3,7 +3,7 @@
 import { $ } from "../core/dom.js";
 import { announce, hideBanner, showBanner } from "../announce.js";
 import { get, post } from "../core/api.js";
-import { deliver, isBusy } from "../core/deliver.js";
+import { deliver, isBusy, remedy } from "../core/deliver.js";
 import { press, release } from "./classes.js";
 import { on, set, state } from "../core/state.js";
 import { suggestion } from "./question.js";
@@ -71,7 +71,8 @@ export async function ask(item = null) {
   } catch (error) {
     if (error.status === undefined) throw error;
     if (mine !== asked) return;
-    showBanner(error.status === 0 ? `${error.message}.` : error.message, () => { hideBanner(); ask(item); });
+    const again = () => { hideBanner(); ask(item); };
+    showBanner(error.status === 0 ? `${error.message}.` : error.message, again, remedy(error, again));
   }
 }
 

@@ -84,6 +84,14 @@ def test_why_tells_the_gain_and_what_each_answer_would_change(page):
     assert get(client, "items/0/why")["gain"] is None
 
 
+def test_why_lists_the_words_that_neighbours_share(tmp_path):
+    texts = ["a red apple" if k < 2 else f"plain {k}" for k in range(40)]
+    with served(words(texts=texts), tmp_path / "s.sqlite") as (_, client):
+        near = {n["item"]["id"]: n["words"] for n in get(client, "items/0/why")["neighbours"]}
+    assert near[1] == ["a", "apple", "red"]
+    assert near[39] == []
+
+
 def test_the_map_and_the_predictions_have_one_entry_for_every_item(page):
     session, client = page
     assert len(get(client, "map")["positions"]) == 80

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from fewlabels.arrays import Floats
 from fewlabels.graph import Graph
+from fewlabels.items.words import MOST, SharedWords
 
 
 class Pictures(Protocol):
@@ -35,3 +37,11 @@ class Items:
     pictures: Pictures | None = None
     known: Mapping[int, str] = field(default_factory=dict)  # labels the table already holds: item number -> class
     classes: Sequence[str] = ()  # those given, then new ones from the label column, sorted
+
+    def shared_words(self, i: int, j: int, most: int = MOST) -> list[str]:
+        """The words that the texts of two items share, the most telling first; none where there are no texts."""
+        return [] if self._words is None else self._words.between(i, j, most)
+
+    @cached_property
+    def _words(self) -> SharedWords | None:
+        return None if self.texts is None else SharedWords(self.texts)

@@ -84,7 +84,8 @@ def why(shot: Snapshot, k: int, explanation: Explanation, neighbours: Sequence[t
         ],
         missing=explanation.missing,
         neighbours=[
-            shapes.Neighbour(item=item(shot, other, brief=True), weight=weight) for other, weight in neighbours
+            shapes.Neighbour(item=item(shot, other, brief=True), weight=weight, words=shot.items.shared_words(k, other))
+            for other, weight in neighbours
         ],
     )
 

@@ -150,6 +150,7 @@ class Outcome(Shape):
 class Neighbour(Shape):
     item: Item
     weight: float
+    words: list[str] = Field(description="Words that both texts hold, the most telling first.")
 
 
 class Why(Shape):

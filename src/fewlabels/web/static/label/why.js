@@ -37,11 +37,13 @@ function outcome(one, most) {
   return row;
 }
 
-function neighbour({ item, weight }, ask) {
+function neighbour({ item, weight, words }, ask) {
   const made = el("li", {}, el("button", {
     type: "button", class: "tile", title: `${item.name}: click to label it instead`,
     data: { test: "neighbour", item: item.id }, onclick: () => ask(item.id),
-  }, small(item, 60), verdict(item)));
+  }, small(item, 60),
+    words.length ? el("span", { class: "fine", dir: "auto", data: { test: "shared-words" } }, `both: ${words.join(", ")}`) : null,
+    verdict(item)));
   made.style.setProperty("--weight", weight);
   return made;
 }

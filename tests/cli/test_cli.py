@@ -308,6 +308,16 @@ class TestLabel:
             assert httpx.get(f"{at}/api/standing").status_code == 401
             headers = {"authorization": "Bearer let-me-in-please"}
             assert httpx.get(f"{at}/api/standing", headers=headers).status_code == 200
+            with httpx.Client(base_url=at) as browser:
+                assert browser.get("/?token=let-me-in-please").status_code == 303
+                assert browser.get("/api/standing").status_code == 200
+                done = run("sign-out", "things.csv.fewlabels.sqlite", cwd=table)
+                assert "Every browser is signed out." in done.stdout
+                assert browser.get("/api/standing").status_code == 401
+                assert browser.get("/?token=let-me-in-please").status_code == 303
+                assert browser.get("/api/standing").status_code == 200
+        assert not list(table.glob("*.sign-out"))
+        assert "No page seems to be running" in run("sign-out", "things.csv.fewlabels.sqlite", cwd=table).stdout
 
     def test_host_and_token_may_be_variables_and_a_service_manager_ends_it_well(self, table, monkeypatch):
         monkeypatch.setenv("FEWLABELS_HOST", "0.0.0.0")

@@ -2,16 +2,19 @@
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from support.items import words
 from support.pages import page_of, served
 
-from fewlabels.errors import SettingError
+from fewlabels.errors import FileError, SettingError
 from fewlabels.session import Session
 from fewlabels.web import guard, serve
+from fewlabels.web import revocation as revocation_module
 from fewlabels.web.guard import Rules
+from fewlabels.web.revocation import Revocation, request_sign_out
 from fewlabels.web.serve import find_place
 
 
@@ -90,6 +93,24 @@ def test_a_browser_is_opened_without_the_token_in_any_program_s_arguments(tmp_pa
     assert "url=http://127.0.0.1:8765/?link=secret" in content
     assert mode & 0o77 == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_user_signs_nobody_out(tmp_path, monkeypatch):
+    store = tmp_path / "s.sqlite"
+    revocation = Revocation(lambda: store)
+    request_sign_out(store)
+    [mark] = tmp_path.iterdir()
+    assert mark.stat().st_mode & 0o077 == 0
+    monkeypatch.setattr(revocation_module.os, "geteuid", lambda: 4711)
+    monkeypatch.setattr(Path, "lstat", lambda path: SimpleNamespace(st_uid=4712, st_ino=1, st_mtime_ns=2))
+    assert not revocation.asked()
+    monkeypatch.undo()
+    assert [revocation.asked(), revocation.asked()] == [True, False]
+    mark.unlink()
+    mark.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FileError, match="cannot write"):
+        request_sign_out(store)
+    assert not (tmp_path / "elsewhere").exists()
 
 
 class TestPeople:

@@ -12,11 +12,12 @@ from fewlabels.cli import labelstudio, research
 from fewlabels.cli.demo import demo
 from fewlabels.cli.label import label
 from fewlabels.cli.recover import recover
+from fewlabels.cli.sign_out import sign_out
 from fewlabels.cli.suggest import suggest
 from fewlabels.errors import FewlabelsError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-for command in (demo, label, suggest, recover, research.compare, research.reproduce, research.bench):
+for command in (demo, label, suggest, recover, sign_out, research.compare, research.reproduce, research.bench):
     app.command()(command)
 app.add_typer(labelstudio.app, name="label-studio")
 

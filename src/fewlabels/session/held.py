@@ -66,6 +66,19 @@ class Held:
                 os.close(file)
 
 
+def is_held(path: Path) -> bool:
+    """Whether a process has this file open as its store; not to be asked by that process itself."""
+    try:
+        file = os.open(path, os.O_RDWR)
+        try:
+            _lock(file)
+        finally:
+            os.close(file)
+    except (BlockingIOError, PermissionError):
+        return True
+    return False
+
+
 def _lock(file: int) -> None:
     """Lock a byte far beyond SQLite's own locks; BlockingIOError or PermissionError where another process has.
 

@@ -30,7 +30,8 @@ from fewlabels.web.app import make_app
 from fewlabels.web.connection import Connection, OnceAMinute
 from fewlabels.web.guard import LOOPBACK, Rules
 from fewlabels.web.rescue import rescue
-from fewlabels.web.visitors import LINK_LASTS
+from fewlabels.web.revocation import Revocation
+from fewlabels.web.visitors import LINK_LASTS, Visitors
 
 PORT = 8765
 SWITCH = 0.001  # seconds the learner's thread may keep the interpreter from a reader; Python's own 5 ms add up
@@ -111,7 +112,9 @@ def serve(
     started: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve the session's page until Ctrl-C or a termination signal; `trusted` are hosts a proxy offers it under."""
-    rules = Rules(place.token, f"fewlabels-{place.port}", people=place.people, trusted=frozenset(trusted))
+    revocation = Revocation(lambda: session.path)
+    visitors, cookie = Visitors(revocation.asked), f"fewlabels-{place.port}"
+    rules = Rules(place.token, cookie, visitors=visitors, people=place.people, trusted=frozenset(trusted))
     app = make_app(session, rules=rules, several=place.several, person="" if place.several else _user())
 
     def begun() -> None:
@@ -121,6 +124,7 @@ def serve(
             threading.Thread(target=_show, args=[link], daemon=True).start()
 
     run(app, place, begun)
+    revocation.forget()
     close(session)
 
 

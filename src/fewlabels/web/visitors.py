@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Callable
 
 MOST = 1_000  # cookies at a time; the oldest gives way
 LINK_LASTS = 120.0  # seconds until a link that nobody opened no longer works
 
 
 class Visitors:
-    """A restart forgets them all, and so does `sign_out` without a cookie.
+    """A restart forgets them all, and so does `sign_out` without a cookie, or whenever `revoked` says so.
 
     >>> visitors = Visitors()
     >>> link = visitors.link()
@@ -22,7 +23,8 @@ class Visitors:
     False
     """
 
-    def __init__(self) -> None:
+    def __init__(self, revoked: Callable[[], bool] = lambda: False) -> None:
+        self._revoked = revoked
         self._lock = threading.Lock()
         self._cookies: dict[str, str | None] = {}  # -> whose it is, where people have links of their own
         self._links: dict[str, float] = {}  # until when each may be opened
@@ -35,6 +37,7 @@ class Visitors:
             return made
 
     def is_open(self, link: str) -> bool:
+        self._look()
         with self._lock:
             return self._links.get(link, 0.0) > time.monotonic()
 
@@ -55,6 +58,7 @@ class Visitors:
             return made
 
     def knows(self, cookie: str) -> bool:
+        self._look()
         with self._lock:
             return cookie in self._cookies
 
@@ -71,3 +75,7 @@ class Visitors:
                 self._links.clear()
             else:
                 self._cookies.pop(cookie, None)
+
+    def _look(self) -> None:
+        if self._revoked():
+            self.sign_out()

@@ -48,6 +48,11 @@ def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
     assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
 
 
+def test_suggest_looks_first_whether_it_can_write(tmp_path):
+    done = run("suggest", "--edges", "not-read-yet.csv", "--out", "nowhere/p.csv", cwd=tmp_path)
+    assert done.stderr == "fewlabels: cannot write nowhere/p.csv: there is no folder nowhere. Create it first.\n"
+
+
 def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
     """A ring of 60 in two halves: six checks are drawn, answered, and read back from the table of predictions."""
     (tmp_path / "ring.csv").write_text("source,target\n" + "".join(f"{k},{(k + 1) % 60}\n" for k in range(60)))

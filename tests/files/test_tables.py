@@ -2,6 +2,7 @@ import pandas as pd
 import pytest
 
 from fewlabels.errors import FileError
+from fewlabels.experiments.user_data import read_dataset
 from fewlabels.tables import read_edges, read_labels
 
 EDGES = pd.DataFrame({"source": ["a", "b", "01"], "target": ["b", "01", "NA"], "weight": [1.0, 2.5, 1.0]})
@@ -76,3 +77,14 @@ def test_bytes_that_are_no_text_get_a_sentence(tmp_path):
     (tmp_path / "edges.csv").write_bytes(b"source,target\n\xff\xfe,b\n")
     with pytest.raises(FileError, match="is not written in UTF-8"):
         read_edges(tmp_path / "edges.csv")
+
+
+def test_nodes_that_only_the_labels_name_stand_alone_in_a_comparison(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "l.csv").write_text("node,label\na,x\nb,y\nlonely,x\nquiet,\n")
+    told = []
+    dataset = read_dataset(tmp_path / "e.csv", tmp_path / "l.csv", "label", 10, told.append)
+    assert dataset.graph.names == ["a", "b", "c", "lonely", "quiet"]
+    assert dataset.graph.degrees().tolist() == [1, 2, 1, 0, 0]
+    assert dataset.labels.tolist() == [0, 1, -1, 0, -1]
+    assert told == [f"2 nodes of {tmp_path / 'l.csv'} are in no edge and stand alone, the first 'lonely'"]

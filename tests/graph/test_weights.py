@@ -104,3 +104,27 @@ def test_indices_of_64_bits_become_32_and_the_input_stays_as_it_was():
     is_sound(Graph(W).weights)
     assert W.indices.dtype == np.int64
     assert W.data.flags.writeable
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.coo_matrix])
+def test_small_whole_numbers_do_not_wrap_around(kind):
+    twice = np.array([200] * 4, np.uint8)
+    assert Graph(kind((twice, ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))).degrees().tolist() == [400, 400]
+    assert Graph.from_edges([0, 0], [1, 1], twice[:2]).weights[0, 1] == 400
+    places = np.array([200, 200, 144, 150], np.uint8), ([0, 0, 1, 2], [0, 0, 0, 0])  # 400, 144, 150
+    assert Graph.from_features(kind(places, shape=(3, 1)), 1, "binary").weights[[0], [1, 2]].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_matrix_of_float32_is_symmetric_up_to_its_own_rounding(kind):
+    rng = np.random.default_rng(0)
+    near = np.triu(rng.random((30, 30), dtype=np.float32), 1)
+    near = near + near.T
+    root = np.sqrt(near.sum(axis=1))
+    scaled = near / root[:, None] / root[None, :]  # D^-1/2 W D^-1/2, rounded differently in each direction
+    assert (scaled != scaled.T).any()
+    assert Graph(kind(scaled)).weights[3, 4] == pytest.approx(scaled[3, 4], rel=1e-6)
+    with pytest.raises(GraphError, match="must be symmetric"):
+        Graph(kind(scaled.astype(float)))  # what float64 means, it could have said
+    with pytest.raises(GraphError, match="must be symmetric"):
+        Graph(kind(np.array([[0, 1], [1.001, 0]], np.float32)))

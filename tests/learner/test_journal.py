@@ -1,6 +1,9 @@
 """save and load: nothing that was answered is lost, and nothing else is read."""
 
 import json
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -8,7 +11,8 @@ import pytest
 from support.graphs import in_pieces
 
 import fewlabels as fl
-from fewlabels.errors import FileError
+from fewlabels.errors import FileError, GraphError
+from fewlabels.graph.names import described
 
 GRAPH = fl.Graph(in_pieces([15, 6, 1], np.random.default_rng(0)))
 
@@ -185,3 +189,33 @@ def test_of_two_saves_at_once_one_is_kept_and_the_other_is_told(tmp_path):
         assert len(kept) == len(told) == 1
         assert "holds another journal" in told[0]
         assert list(fl.ActiveLearner.load(path, graph).labelled) == kept
+
+
+def test_names_that_are_sets_are_the_same_in_another_process(tmp_path):
+    code = f"""
+import fewlabels as fl
+nodes = [frozenset("abcdefghijklmnop"), (frozenset({{"x", "y", "z", frozenset("uvw")}}), 1), "plain"]
+graph = fl.Graph.from_edges([0, 1], [1, 2], names=nodes)
+path = {str(tmp_path / "log.jsonl")!r}
+"""
+    here = {}
+    exec(code, here)
+    learner = fl.ActiveLearner(here["graph"], ["a", "b"])
+    learner.teach(here["nodes"][0], "b")
+    learner.save(here["path"])
+    code += "assert fl.ActiveLearner.load(path, graph).labelled == {nodes[0]: 'b'}"
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONHASHSEED": "7"})
+
+
+def test_text_and_numbers_are_hashed_as_they_always_were():
+    names = ["a", 1, 2.5, ("b", (3,)), b"c", None, True + 1]
+    graph = fl.Graph.from_edges(range(6), range(1, 7), names=names)
+    assert described(graph.names) == repr(list(names))
+
+
+def test_names_that_do_not_last_are_told_at_the_start():
+    graph = fl.Graph.from_edges([0], [1], names=[object(), object()])
+    with pytest.warns(UserWarning, match="has no name that lasts, so this learner cannot be saved"):
+        learner = fl.ActiveLearner(graph, ["a", "b"])
+    with pytest.raises(GraphError, match="nothing would find it"):
+        learner.save("never.jsonl")

@@ -167,7 +167,7 @@ def compare(
     chosen = comma_separated(strategies) or ()
     for name in chosen:
         check_name(name)
-    dataset = read_dataset(data, labels, label_column, neighbors)
+    dataset = read_dataset(data, labels, label_column, neighbors, console.print)
     known = int((dataset.labels >= 0).sum())
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False

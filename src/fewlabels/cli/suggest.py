@@ -77,6 +77,7 @@ def suggest(
     How wrong is it? Draw checks with **--check 20 --out p.csv**, answer them in labels.csv without looking at the
     predictions, and say **--labels labels.csv --checked p.csv**
     """
+    from fewlabels.files.atomic import require_writable
     from fewlabels.files.labels import read_checks, read_labels
     from fewlabels.graph.read import read_edges
     from fewlabels.learner import ActiveLearner
@@ -84,6 +85,8 @@ def suggest(
     from fewlabels.learner.report import write_predictions
     from fewlabels.learner.verdict import counted
 
+    if out:
+        require_writable(out)
     graph = read_edges(edges)
     known = read_labels(labels, graph.names) if labels else {}
     named = list(comma_separated(classes) or sorted(set(known.values())))

@@ -15,16 +15,7 @@ from fewlabels.errors import FileError
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path beside `path` to write to; if the block succeeds, it is synced to disk and renamed to `path`."""
     shown, path = Path(path), Path(path).resolve()  # a link is followed to the file it names
-    if not path.parent.is_dir():
-        raise FileError(f"cannot write {shown}: there is no folder {shown.parent}. Create it first.")
-    if path.is_dir():
-        raise FileError(f"cannot write {shown}: it is a folder. Give a file name inside it.")
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    except OSError as error:
-        raise FileError(f"cannot write {shown}: {error.strerror}. Choose another folder.") from None
-    os.close(handle)
-    draft = Path(name)
+    draft = _draft(shown, path)
     try:
         yield draft
         with draft.open("rb") as written:
@@ -48,6 +39,11 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that nothing can be written to, before there is anything to write."""
+    _draft(Path(path), Path(path).resolve()).unlink()
+
+
 @contextmanager
 def one_at_a_time(path: str | os.PathLike[str]) -> Iterator[None]:
     """Around reading a file and replacing it: nobody else who asks does so in the same folder meanwhile.
@@ -69,6 +65,20 @@ def one_at_a_time(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _draft(shown: Path, path: Path) -> Path:
+    """A new empty file beside the path, which is called `shown` where it is refused."""
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write {shown}: there is no folder {shown.parent}. Create it first.")
+    if path.is_dir():
+        raise FileError(f"cannot write {shown}: it is a folder. Give a file name inside it.")
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    except OSError as error:
+        raise FileError(f"cannot write {shown}: {error.strerror}. Choose another folder.") from None
+    os.close(handle)
+    return Path(name)
 
 
 def _umask() -> int:

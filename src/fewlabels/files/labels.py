@@ -29,6 +29,14 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[Hashable]) -> dict
     return found
 
 
+def unknown_nodes(path: str | os.PathLike[str], names: Iterable[Hashable]) -> list[str]:
+    """The nodes of a table with a column node that no edge names, each once; none of them where no node is known."""
+    nodes = dict.fromkeys(column_text(path, read_table(path, ["node"]), "node"))
+    known = {str(name) for name in names}
+    unknown = [node for node in nodes if node not in known and node.removeprefix("'") not in known]
+    return unknown if len(unknown) < len(nodes) else []
+
+
 def read_checks(path: str | os.PathLike[str], names: Iterable[Hashable]) -> list[Hashable]:
     """The nodes of a table with a column node, in their order; with a column check, only those numbered there, in the
     order of the numbers."""

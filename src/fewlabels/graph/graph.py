@@ -29,7 +29,8 @@ from fewlabels.graph.foreign import (
     networkx_of,
 )
 from fewlabels.graph.knn import WEIGHTS, nearest_points, ties
-from fewlabels.graph.weights import real_numbers, refuse_bad, weights_of_edges, weights_of_matrix
+from fewlabels.graph.names import described
+from fewlabels.graph.weights import agreement, real_numbers, refuse_bad, weights_of_edges, weights_of_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +101,7 @@ class Graph:
             )
         refuse_bad(w, lambda e: f"the weight of edge {e} ({i[e]} to {j[e]})")
         graph = cls.__new__(cls)
-        graph._hold(weights_of_edges(i, j, w, n), names)
+        graph._hold(weights_of_edges(i, j, w, n, agreement(weight)), names)
         return graph
 
     @classmethod
@@ -257,7 +258,7 @@ class Graph:
             for start in range(0, len(array), DIGESTED):
                 digest.update(array[start : start + DIGESTED].astype(dtype).tobytes())
         if self._position is not None:
-            digest.update(repr(self.names).encode())
+            digest.update(described(self.names).encode())
         return digest.hexdigest()
 
     def __repr__(self) -> str:

@@ -70,7 +70,7 @@ def among(nodes: NDArray[np.int64], ties: sparse.csr_array, n: int) -> sparse.cs
 def _as_points(X: Any) -> Any:
     """X as a finite float array (n, d), dense or sparse."""
     if sparse.issparse(X):
-        X = sparse.csr_array(X, dtype=float)
+        X = sparse.csr_array(X.astype(float))
         values = X.data
     else:
         try:

@@ -18,14 +18,16 @@ from fewlabels.errors import GraphError
 
 LIGHTEST, HEAVIEST = 1e-100, 1e100  # sums and squares of weights between them stay finite
 SYMMETRY = 1e-9  # two directions of an edge agree when they differ by less than this share
+ROUNDINGS = 64  # the same in numbers of fewer bits: so many times their own rounding, and at most one in a hundred
 
 
 def weights_of_matrix(weights: Any) -> sparse.csr_array:
     """The matrix, dense or sparse, as checked weights; it is copied."""
+    agree = agreement(weights)
     if sparse.issparse(weights):
         if weights.dtype.kind not in "biuf":
             raise GraphError(f"the weights are of type {weights.dtype}: give real numbers.")
-        entries = weights if weights.format in ("csr", "csc", "coo") else sparse.coo_array(weights)
+        entries = (weights if weights.format in ("csr", "csc", "coo") else sparse.coo_array(weights)).astype(float)
     else:
         array = real_numbers("the weights", weights)
         if array.ndim != 2:
@@ -39,14 +41,24 @@ def weights_of_matrix(weights: Any) -> sparse.csr_array:
         i, j = sparse.coo_array(entries).coords
         return f"weights[{i[e]}, {j[e]}]"
 
-    refuse_bad(entries.data.astype(float, copy=False), where)
-    W = sparse.csr_array(entries, dtype=float, copy=True)
+    refuse_bad(entries.data, where)
+    W = sparse.csr_array(entries, copy=True)
     W.sum_duplicates()
     _refuse_bad_sums(W)
-    return _frozen(_same_both_ways(_without_loops(W)))
+    return _frozen(_same_both_ways(_without_loops(W), agree))
 
 
-def weights_of_edges(i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.float64], n: int) -> sparse.csr_array:
+def agreement(weights: Any) -> float:
+    """The share by which two directions may differ: what rounding in the numbers' own type explains."""
+    dtype = getattr(weights, "dtype", None)
+    if not isinstance(dtype, np.dtype) or dtype.kind != "f":
+        return SYMMETRY
+    return max(SYMMETRY, min(ROUNDINGS * float(np.finfo(dtype).eps), 0.01))
+
+
+def weights_of_edges(
+    i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.float64], n: int, agree: float = SYMMETRY
+) -> sparse.csr_array:
     """Checked weights: repeats of a direction are summed; both directions, if listed, must agree and count once."""
     _refuse_empty(n)
     rising = i <= j
@@ -56,7 +68,7 @@ def weights_of_edges(i: NDArray[np.int32], j: NDArray[np.int32], w: NDArray[np.f
     both = _pattern(up).multiply(_pattern(down))
     if both.nnz:
         up_again, down_again = up.multiply(both), down.multiply(both)
-        clash = _first_gap(up_again, down_again)
+        clash = _first_gap(up_again, down_again, agree)
         if clash is not None:
             low, high = clash
             raise GraphError(
@@ -137,27 +149,27 @@ def _without_loops(W: sparse.csr_array) -> sparse.csr_array:
     return W
 
 
-def _same_both_ways(W: sparse.csr_array) -> sparse.csr_array:
+def _same_both_ways(W: sparse.csr_array, agree: float) -> sparse.csr_array:
     """W if it is symmetric, made so if only rounding is in the way, refused otherwise."""
     turned = sparse.csr_array(W.T)
     turned.sort_indices()
     if np.array_equal(W.indptr, turned.indptr) and np.array_equal(W.indices, turned.indices):
         if np.array_equal(W.data, turned.data):
             return W
-        if not (np.abs(W.data - turned.data) > SYMMETRY * np.maximum(W.data, turned.data)).any():
+        if not (np.abs(W.data - turned.data) > agree * np.maximum(W.data, turned.data)).any():
             W.data += turned.data
             W.data /= 2
             return W
-    a, b = _first_gap(W, turned)  # type: ignore[misc]  # entries differ in place or value, so there is one
+    a, b = _first_gap(W, turned, agree)  # type: ignore[misc]  # entries differ in place or value, so there is one
     raise GraphError(
         f"weights[{a}, {b}] is {W[a, b]:g} and weights[{b}, {a}] is {W[b, a]:g}: the matrix must be symmetric. "
         "Use (W + W.T) / 2 or np.maximum(W, W.T)."
     )
 
 
-def _first_gap(A: sparse.csr_array, B: sparse.csr_array) -> tuple[int, int] | None:
+def _first_gap(A: sparse.csr_array, B: sparse.csr_array, agree: float) -> tuple[int, int] | None:
     """Row and column of the first entry in which two matrices differ by more than rounding."""
-    excess = sparse.coo_array(abs(A - B) - SYMMETRY * A.maximum(B))
+    excess = sparse.coo_array(abs(A - B) - agree * A.maximum(B))
     wrong = np.flatnonzero(excess.data > 0)
     if not len(wrong):
         return None

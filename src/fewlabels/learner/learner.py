@@ -13,6 +13,7 @@ from fewlabels.arrays import is_whole
 from fewlabels.errors import LabelError, QueryError, SettingError
 from fewlabels.field import Engine, Field
 from fewlabels.graph import Graph
+from fewlabels.graph.given import graph_of
 from fewlabels.learner import choosing, journal
 from fewlabels.learner.asking import Asking
 from fewlabels.learner.checks import EARLY, EVERY, FIRST, Check, NextQuestion, audited, draw, is_due
@@ -39,9 +40,11 @@ class ActiveLearner(Asking):
     >>> round(learner.expected_error(), 2)
     0.1
 
-    A node is its number, or its name where the graph has names. The same seed and the same history give the same
-    question, however often `query` is called. One set-up serves many learners: pass a field without labels, made by
-    `fewlabels.field.make_field`, as the engine of each. An engine may also be a `fewlabels.field.cluster.Cluster`.
+    graph is a `Graph`; one of networkx, igraph or PyTorch Geometric, a frame with columns source and target, or a
+    symmetric matrix of weights is made into one. A node is its number, or its name where the graph has names. The same
+    seed and the same history give the same question, however often `query` is called. One set-up serves many learners:
+    pass a field without labels, made by `fewlabels.field.make_field`, as the engine of each. An engine may also be a
+    `fewlabels.field.cluster.Cluster`.
 
     smoothness is that of the field: 0 is the paper's, more lets few labels reach further; "auto" takes it from the
     graph, and beta from both. centred predicts by what differs from node to node rather than by which classes were
@@ -203,7 +206,7 @@ class ActiveLearner(Asking):
     def load(
         cls,
         path: str | os.PathLike[str],
-        graph: Graph,
+        graph: Graph | Any,
         strategy: Strategy | None = None,
         engine: str | Engine | Field | None = None,
     ) -> ActiveLearner:
@@ -213,7 +216,7 @@ class ActiveLearner(Asking):
         only.
         """
         learner: ActiveLearner
-        learner, settings, events = journal.replayed(cls, path, graph, strategy, engine)
+        learner, settings, events = journal.replayed(cls, path, graph_of(graph), strategy, engine)
         learner._settings, learner._events = settings, events
         return learner
 

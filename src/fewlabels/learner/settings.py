@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from numbers import Real
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from fewlabels.field import DENSE_UP_TO, Engine, Field
 from fewlabels.field.known import Centring
 from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
 from fewlabels.graph import Graph
+from fewlabels.graph.names import passing_name
 
 AUTO_STRENGTH = 5.0  # of the field when beta is "auto": with smoothness 0, beta times the mean weighted degree
 GENTLE, SMOOTH = 0.5, 3.3  # what "auto" takes for smoothness on graphs of some size, and on large ones
@@ -141,6 +143,17 @@ def seed_of(random_state: Any) -> int:
     if not is_whole(random_state) or random_state < 0:
         raise SettingError(f"random_state is {random_state!r}: give a whole number from 0, a numpy Generator, or None.")
     return int(random_state)
+
+
+def warn_if_it_cannot_be_saved(graph: Graph) -> None:
+    """Say now, and not after an hour of answers, that a save would be refused."""
+    name = passing_name(graph.names)
+    if name is not None:
+        warnings.warn(
+            f"the node {name!r} has no name that lasts, so this learner cannot be saved: name the nodes by text, "
+            "numbers, or tuples and frozensets of them.",
+            stacklevel=3,  # the line that made the learner
+        )
 
 
 def as_array(classes: list[Hashable]) -> NDArray[Any]:

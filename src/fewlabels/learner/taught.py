@@ -12,6 +12,7 @@ from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import LabelError, QueryError
 from fewlabels.field import Engine, Field, make_field
 from fewlabels.graph import Graph
+from fewlabels.graph.given import graph_of
 from fewlabels.learner import answers, journal
 from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
 from fewlabels.learner.hindsight import Hindsight
@@ -23,6 +24,7 @@ from fewlabels.learner.settings import (
     resolve_centring,
     resolve_smoothness,
     seed_of,
+    warn_if_it_cannot_be_saved,
 )
 from fewlabels.learner.suspects import Suspect, chances, contradicted
 from fewlabels.marginals import largest, predicted
@@ -37,7 +39,7 @@ class Taught:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | Any,
         classes: Iterable[Hashable],
         strategy: str | Strategy = "tsa",
         beta: float | str = "auto",
@@ -48,7 +50,8 @@ class Taught:
         centred: bool | str = "auto",
         prior: Mapping[Hashable, float] | None = None,
     ) -> None:
-        self.graph = graph
+        graph = self.graph = graph_of(graph)
+        warn_if_it_cannot_be_saved(graph)
         self._classes = checked_classes(classes)
         self._strategy = make_strategy(strategy)
         self._seed = seed_of(random_state)

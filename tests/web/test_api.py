@@ -232,7 +232,7 @@ def test_a_locked_file_is_told_and_the_same_request_works_once_it_is_free(page):
 def test_the_limits_are_told_once_and_kept(page):
     _, client = page
     limits = get(client, "session")["limits"]
-    assert limits == {"keys": 31, "answers": 1000, "name": 50, "class_name": 100}
+    assert limits == {"keys": 31, "answers": 1000, "together": 50_000, "name": 50, "class_name": 100}
     answers = [{"item": k % 40, "label": "cat"} for k in range(limits["answers"] + 1)]
     assert "at most 1000 items" in post(client, "accept", 422, answers=answers)["detail"]
     post(client, "classes", 422, name="c" * (limits["class_name"] + 1))

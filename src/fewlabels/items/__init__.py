@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fewlabels.arrays import Floats
 from fewlabels.graph import Graph
+from fewlabels.items.search import Haystack
 from fewlabels.items.words import MOST, SharedWords
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Pictures(Protocol):
@@ -37,6 +41,15 @@ class Items:
     pictures: Pictures | None = None
     known: Mapping[int, str] = field(default_factory=dict)  # labels the table already holds: item number -> class
     classes: Sequence[str] = ()  # those given, then new ones from the label column, sorted
+    model_labels: Sequence[str | None] | None = None  # (n,) what a model thinks of each, None where it has no opinion
+    table: pd.DataFrame | None = None  # as it was given, a row for every item
+
+    @cached_property
+    def haystack(self) -> Haystack:
+        """What is searched for words: names, texts and values."""
+        texts = self.texts if self.texts is not None else [""] * len(self.names)
+        values = [""] * len(self.names) if self.attributes is None else [" ".join(r.values()) for r in self.attributes]
+        return Haystack(map(" ".join, zip(self.names, texts, values, strict=True)))
 
     def shared_words(self, i: int, j: int, most: int = MOST) -> list[str]:
         """The words that the texts of two items share, the most telling first; none where there are no texts."""

@@ -22,7 +22,8 @@ from fewlabels.session.anew import write_anew
 from fewlabels.session.assignments import Assignments, ConflictError, Question
 from fewlabels.session.learner_thread import Explanation, Goal, LearnerThread
 from fewlabels.session.ledger import TABLE, Change, Ledger
-from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES
+from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES, MOST_TOGETHER
+from fewlabels.session.listing import Listing, Wanted
 from fewlabels.session.overview import Snapshot
 from fewlabels.session.store import Event, Store
 from fewlabels.strategies import make_strategy
@@ -66,6 +67,7 @@ class Session:
         self._learner = LearnerThread(items.graph, strategy, seed, self.goal, self._being_read)
         self.field = self._learner.field  # how it learns, and why so
         self._last: Snapshot | None = None
+        self._last_listing: tuple[Snapshot, Listing] | None = None
         about = {"fingerprint": items.fingerprint, "title": items.title, "n_items": str(len(items.names))}
         self._store = Store(path, about)
         try:
@@ -185,9 +187,35 @@ class Session:
 
     def accept(self, who: str, answers: Sequence[tuple[int, str]], key: str) -> int:
         """Keep several answers, all or none."""
+        return self._accept(who, answers, key, MOST_AT_ONCE)
+
+    def label_together(self, who: str, items: Sequence[int], label: str, key: str) -> int:
+        """Keep one and the same answer for many items, all or none."""
+        return self._accept(who, [(item, label) for item in items], key, MOST_TOGETHER)
+
+    def accept_listed(self, who: str, wanted: Wanted, count: int, key: str) -> int:
+        """Give every item of a list that is only predicted the label predicted, all or none.
+
+        `count` is how many the person was told: refused if it would be another number by now.
+        """
         who = check_name(who)
-        if not 1 <= len(answers) <= MOST_AT_ONCE:
-            raise SettingError(f"{len(answers)} answers at once: give 1 to {MOST_AT_ONCE:,}.")
+        self.settle()
+
+        def events() -> list[Event]:
+            listing = self.listing()
+            found, _ = listing.acceptable(wanted)
+            if len(found) != count or not count:
+                now = "nothing" if not len(found) else f"{len(found):,}"
+                raise ConflictError(f"There is {now} to accept now, not {count:,}: look at the list again.")
+            names, number = self.snapshot().classes, listing.number
+            return [Event("answer", who, key, item=item, label=names[number[item]]) for item in found.tolist()]
+
+        return self._write(key, [Event("answer", who, key)], events)
+
+    def _accept(self, who: str, answers: Sequence[tuple[int, str]], key: str, most: int) -> int:
+        who = check_name(who)
+        if not 1 <= len(answers) <= most:
+            raise SettingError(f"{len(answers)} answers at once: give 1 to {most:,}.")
         classes = self.classes
         for item, label in answers:
             self.check_item(item)
@@ -303,6 +331,13 @@ class Session:
                 last = self._last = Snapshot(self.items, self.goal, predictions, history, checks, in_force, last_event)
             return last
 
+    def listing(self) -> Listing:
+        """The items as they stand now, to be filtered and sorted."""
+        shot, last = self.snapshot(), self._last_listing
+        if last is None or last[0] is not shot:
+            last = self._last_listing = (shot, Listing(shot))
+        return last[1]
+
     def heard(self, key: str) -> bool:
         """Whether a request with this key was kept."""
         with self._lock:
@@ -336,10 +371,11 @@ class Session:
 
 
 def _same_request(written: Sequence[Event], asked: Sequence[Event]) -> bool:
-    """Whether these events were written for this request; what an undo takes back may have been left open."""
-    if asked[0].do == "undo":
-        first, undo = written[0], asked[0]
-        return (first.do, first.who) == ("undo", undo.who) and undo.undone in {None, *(e.undone for e in written)}
+    """Whether these events were written for this request, which may leave open what an undo takes back or which items
+    are accepted."""
+    first, wish = written[0], asked[0]
+    if wish.item is None and wish.do in ("undo", "answer"):
+        return (first.do, first.who) == (wish.do, wish.who) and wish.undone in {None, *(e.undone for e in written)}
     return [_meaning(event) for event in written] == [_meaning(event) for event in asked]
 
 

@@ -18,7 +18,7 @@ from fewlabels import __version__
 from fewlabels.errors import FewlabelsError, FileError, NodeError
 from fewlabels.session import ConflictError, Session
 from fewlabels.session.store import StoreError, StoreFullError, StoreGoneError
-from fewlabels.web import routes, shapes
+from fewlabels.web import lists, routes, shapes
 from fewlabels.web.guard import Guard, Rules
 
 HERE = Path(__file__).parent
@@ -67,6 +67,8 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     routes.rescuing(api, session)
     routes.looking(api, session, rules, several, person)
     routes.reviewing(api, session)
+    lists.listing(api, session)
+    lists.labelling_many(api, session, rules)
     routes.exporting(api, session)
 
     def sign_in(wrong: bool) -> str:

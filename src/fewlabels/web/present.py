@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
 from fewlabels.session import Question, Snapshot, Standing
 from fewlabels.session.learner_thread import Explanation
 from fewlabels.session.ledger import ItemHistory
-from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE
+from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE, MOST_TOGETHER
 from fewlabels.session.store import Event
 from fewlabels.web import shapes
 
 EXCERPT = 300  # characters of a text in lists
+COLUMNS, CELL = 12, 60  # of a row in lists: columns, and characters of each
 KEYS = "123456789abcdefgijklmopqstvwxyz"  # h, n, r and u have a meaning of their own
-LIMITS = shapes.Limits(keys=len(KEYS), answers=MOST_AT_ONCE, name=LONGEST_NAME, class_name=LONGEST_CLASS)
+LIMITS = shapes.Limits(
+    keys=len(KEYS), answers=MOST_AT_ONCE, together=MOST_TOGETHER, name=LONGEST_NAME, class_name=LONGEST_CLASS
+)
 
 
 def classes(names: Sequence[str]) -> list[shapes.Class]:
@@ -30,13 +34,17 @@ def classes(names: Sequence[str]) -> list[shapes.Class]:
 
 
 def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
-    """An item as the page shows it; in lists its text is cut short and its attributes are left out."""
+    """An item as the page shows it; in lists its text and its values are cut short."""
     items, prediction = shot.items, None if shot.waiting(k) else shot.prediction(k)
     text = items.texts[k] if items.texts is not None else None
-    if brief and text is not None and len(text) > EXCERPT:
-        text = text[:EXCERPT] + "…"
-    attributes = None if brief or items.attributes is None else dict(items.attributes[k])
+    if brief and text is not None:
+        text = _cut(text, EXCERPT)
+    attributes = None if items.attributes is None else dict(items.attributes[k])
+    if brief and attributes is not None:
+        attributes = {name: _cut(value, CELL) for name, value in islice(attributes.items(), COLUMNS)}
     has_picture = items.pictures is not None
+    history = shot.history.get(k, ItemHistory())
+    source = history.source
     return shapes.Item.model_construct(  # unchecked: lists of them are sent often, and all of it is ours
         id=k,
         name=items.names[k],
@@ -44,10 +52,19 @@ def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
         thumbnail=f"api/items/{k}/thumbnail" if has_picture else None,
         text=text,
         attributes=attributes,
-        label=shot.label(k),
+        label=history.label,
         prediction=prediction[0] if prediction else None,
         chance=prediction[1] if prediction else None,
+        who=source.who if source else None,
+        at=source.at if source else None,
+        check=source is not None and k in shot.checks,
+        aside=None if source else "skipped" if history.skip else "unsure" if history.unsure else None,
+        model_label=items.model_labels[k] if items.model_labels is not None else None,
     )
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest] + "…"
 
 
 def question(shot: Snapshot, found: Question | None) -> shapes.Question | None:
@@ -55,7 +72,8 @@ def question(shot: Snapshot, found: Question | None) -> shapes.Question | None:
         return None
     shown = item(shot, found.item)
     if found.blind:  # an answer of its own: what was said, and what follows from it, is not shown
-        unseen = shown.model_copy(update={"label": None, "prediction": None, "chance": None})
+        hidden = dict.fromkeys(("label", "prediction", "chance", "who", "at", "aside", "model_label"))
+        unseen = shown.model_copy(update={**hidden, "check": False})
         return shapes.Question(item=unseen, reason=found.reason, blind=True, chances=[])
     chances = zip(shot.classes, shot.predictions.chance[found.item].tolist(), strict=True)
     return shapes.Question(

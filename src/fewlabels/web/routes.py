@@ -20,7 +20,7 @@ from fewlabels import __version__
 from fewlabels.errors import NodeError
 from fewlabels.files.spreadsheet import as_text
 from fewlabels.session import ConflictError, Question, Session, Snapshot
-from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME
+from fewlabels.session.limits import LONGEST_NAME
 from fewlabels.session.overview import Row
 from fewlabels.web import present, shapes
 from fewlabels.web.guard import Rules
@@ -71,7 +71,7 @@ def asking(api: FastAPI, session: Session, rules: Rules) -> None:
     @api.post("/api/question")
     def ask(wish: shapes.AskFor, request: Request) -> shapes.Asked:
         """A question for this person, lent to them for a minute; about a given item, if there is one."""
-        found = session.question(_speaker(rules, request, wish.who), wish.item)
+        found = session.question(speaker(rules, request, wish.who), wish.item)
         shot = session.snapshot()
         return shapes.Asked(question=present.question(shot, found), standing=present.standing(shot.standing))
 
@@ -92,7 +92,7 @@ def asking(api: FastAPI, session: Session, rules: Rules) -> None:
         return shapes.Upcoming(items=[present.item(shot, k, brief=True) for k in found])
 
 
-def _speaker(rules: Rules, request: Request, who: str) -> str:
+def speaker(rules: Rules, request: Request, who: str) -> str:
     """The name, if whoever asks may speak under it."""
     if rules.people:
         person = rules.person(request.headers, request.url.query.encode())
@@ -120,19 +120,19 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
     @api.post("/api/answers")
     def answer(given: shapes.GiveAnswer, request: Request) -> shapes.Kept:
         """Keep an answer; it replaces one given before by the same person."""
-        event = session.answer(_speaker(rules, request, given.who), given.item, given.label, given.key)
+        event = session.answer(speaker(rules, request, given.who), given.item, given.label, given.key)
         return kept(event, then(given.who, given.next))
 
     @api.post("/api/skips")
     def skip(given: shapes.SetAside, request: Request) -> shapes.Kept:
         """Do not ask about this item again: not anyone, or (unsure) not this person."""
         set_aside = session.unsure if given.unsure else session.skip
-        return kept(set_aside(_speaker(rules, request, given.who), given.item, given.key), then(given.who, given.next))
+        return kept(set_aside(speaker(rules, request, given.who), given.item, given.key), then(given.who, given.next))
 
     @api.post("/api/undo")
     def undo(wish: shapes.Undo, request: Request) -> shapes.Kept:
         """Take back an answer of one's own (default: the last request); a single item is asked about again."""
-        event, items = session.undo(_speaker(rules, request, wish.who), wish.key, wish.event, whole=wish.whole)
+        event, items = session.undo(speaker(rules, request, wish.who), wish.key, wish.event, whole=wish.whole)
         if len(items) > 1 or not wish.next:
             return kept(event, then(wish.who, wish.next))
         try:
@@ -143,7 +143,7 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
     @api.post("/api/classes")
     def add_class(wish: shapes.AddClass, request: Request) -> shapes.Classes:
         """Add a class."""
-        session.add_class(_speaker(rules, request, wish.who), wish.name, wish.key)
+        session.add_class(speaker(rules, request, wish.who), wish.name, wish.key)
         session.settle()
         return shapes.Classes(classes=present.classes(session.snapshot().classes))
 
@@ -151,7 +151,7 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
     def accept(given: shapes.Accept, request: Request) -> shapes.Kept:
         """Keep several answers at once, all or none."""
         event = session.accept(
-            _speaker(rules, request, given.who), [(one.item, one.label) for one in given.answers], given.key
+            speaker(rules, request, given.who), [(one.item, one.label) for one in given.answers], given.key
         )
         return kept(event, then(given.who, False))
 
@@ -159,7 +159,7 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
     def decide(given: shapes.Decide, request: Request) -> shapes.Kept:
         """Settle a disagreement."""
         return kept(
-            session.decide(_speaker(rules, request, given.who), given.item, given.label, given.key),
+            session.decide(speaker(rules, request, given.who), given.item, given.label, given.key),
             then(given.who, False),
         )
 
@@ -188,6 +188,7 @@ def looking(api: FastAPI, session: Session, rules: Rules, several: bool, person:
             signed_in=rules.token is not None,
             named=bool(rules.people),
             person=(known or "") if rules.people else person,
+            opinions=session.items.model_labels is not None,
             store=str(session.path),
             version=__version__,
             limits=present.LIMITS,
@@ -254,18 +255,6 @@ def reviewing(api: FastAPI, session: Session) -> None:
         """The last answers that were not taken back, the newest first."""
         shot = session.snapshot()
         return shapes.Recent(answers=[present.answer(shot, event) for event in shot.recent(limit, who)])
-
-    @api.get("/api/review")
-    async def review(
-        prediction: Annotated[str, Query(max_length=LONGEST_CLASS)],
-        offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
-        limit: Annotated[int, Query(ge=1, le=LONGEST_LIST)] = 60,
-    ) -> shapes.Review:
-        """The items predicted as this class and not labelled, the least certain first."""
-        shot = session.snapshot()
-        found = shot.least_certain(prediction)
-        shown = [present.item(shot, k, brief=True) for k in found[offset : offset + limit]]
-        return shapes.Review(prediction=prediction, total=len(found), items=shown)
 
     @api.get("/api/aside")
     async def aside() -> shapes.Aside:

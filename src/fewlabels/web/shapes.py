@@ -55,6 +55,11 @@ class Item(Shape):
     label: str | None = Field(None, description="As given by people, or with the data.")
     prediction: str | None = Field(None, description="The class predicted; none where no label reaches the item.")
     chance: float | None = Field(None, description="Of the class predicted.")
+    who: str | None = Field(None, description="Who gave the label; empty for one that came with the data.")
+    at: str | None = Field(None, description="When it was given, in UTC.")
+    check: bool = Field(False, description="Whether it was drawn at random, and has been answered.")
+    aside: str | None = Field(None, description="unsure or skipped, where it has no label.")
+    model_label: str | None = Field(None, description="What a model thinks it is.")
 
 
 class Question(Shape):
@@ -116,6 +121,7 @@ class Standing(Shape):
 class Limits(Shape):
     keys: int = Field(description="How many classes can have a key on the keyboard.")
     answers: int = Field(description="Most answers in one request.")
+    together: int = Field(description="Most items that get one label in one request.")
     name: int = Field(description="Most characters in a person's name.")
     class_name: int = Field(description="Most characters in the name of a class.")
 
@@ -135,6 +141,7 @@ class About(Shape):
     signed_in: bool = Field(description="Whether a token was needed to get in.")
     named: bool = Field(description="Whether people have links of their own, and cannot choose their names.")
     person: str
+    opinions: bool = Field(description="Whether a model has said what the items are.")
     store: str
     version: str
     limits: Limits
@@ -178,12 +185,6 @@ class Predictions(Shape):
     chance: list[int] = Field(description="Chance of the predicted class, in percent.")
     labelled: list[int]
     skipped: list[int]
-
-
-class Review(Shape):
-    prediction: str
-    total: int
-    items: list[Item]
 
 
 class Aside(Shape):

@@ -3,7 +3,7 @@
 import { el, words } from "./core/dom.js";
 import { classNumber, state } from "./core/state.js";
 import { paint } from "./core/colours.js";
-import { chance } from "./core/numbers.js";
+import { chance, when } from "./core/numbers.js";
 
 const patience = 3000; // ms for a slow image; then it is shown while it still loads
 
@@ -55,6 +55,24 @@ export function brief(item, length = 90) {
 export function small(item, length = 90) {
   if (item.thumbnail) return el("img", { class: "thumb", src: item.thumbnail, alt: item.name, loading: "lazy", decoding: "async" });
   return el("span", { class: "snippet", dir: "auto" }, brief(item, length));
+}
+
+/** The values of a row, each under its column's name. */
+export function values(item) {
+  const rows = Object.entries(item.attributes ?? {});
+  if (!rows.length) return small(item);
+  return el("span", { class: "values" }, rows.map(([name, value]) =>
+    el("span", {}, el("span", { class: "fine" }, words(name)), " ", el("bdi", {}, value))));
+}
+
+/** Who gave the label and when; what it was set aside as; whether it was a check; what a model thinks. */
+export function byWhom(item) {
+  const parts = [];
+  if (item.label !== null) parts.push(item.who ? el("span", {}, words(item.who), `, ${when(item.at)}`) : "came with the data");
+  if (item.aside) parts.push(item.aside);
+  if (item.check) parts.push("a check");
+  if (item.model_label && item.model_label !== (item.label ?? item.prediction)) parts.push(el("span", {}, "model: ", words(item.model_label)));
+  return parts.length ? el("span", { class: "fine" }, parts.flatMap((part, i) => (i ? [" · ", part] : [part]))) : null;
 }
 
 /** A class by name with its colour. */

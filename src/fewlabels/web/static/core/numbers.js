@@ -19,6 +19,16 @@ export function chance(share) {
   return `${Math.round(share * 100)}%`;
 }
 
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
+
+/** A moment as people say it: the time today, else the day and the time. */
+export function when(at) {
+  const then = new Date(at);
+  if (Number.isNaN(then.getTime())) return at;
+  return then.toDateString() === new Date().toDateString() ? clock.format(then) : `${day.format(then)} ${clock.format(then)}`;
+}
+
 /** An error next to one it is compared with: always one decimal, so that they line up. */
 export const fine = (share) => (Number.isFinite(share) ? `${(share * 100).toFixed(1)}%` : "–");
 

@@ -1,140 +1,143 @@
-// Review: the predictions of a class, least certain first, and what was put aside.
+// Review: every item in a list that can be filtered, searched and sorted, a page at a time; accept, change, undo.
 
 import { $, el } from "../core/dom.js";
 import { announce } from "../announce.js";
 import { get } from "../core/api.js";
 import { deliver } from "../core/deliver.js";
+import { latest } from "../core/latest.js";
 import { on, state } from "../core/state.js";
 import { note } from "../label/answering.js";
 import { classOfKey, singleKeys } from "../label/keys.js";
 import { count, plural } from "../core/numbers.js";
+import { acceptAll } from "./accept_all.js";
+import { Filters, asked } from "./filters.js";
 import { pick } from "./picker.js";
-import { tag } from "../item.js";
 import { Tiles } from "./tiles.js";
-import { show } from "../views.js";
 
 const page = 60;
-
-const aside = { unsure: "Unsure", skipped: "Skipped" };
-
-const sameList = (a, b) => a?.prediction === b?.prediction && a?.aside === b?.aside;
+const stays = ["labelled", "checks", "differs"]; // lists that an answer does not take an item out of
 
 class Review {
   constructor(root) {
-    this.list = null; // {prediction} or {aside}
     this.total = 0;
+    this.offset = 0;
+    this.opened = false;
     this.tiles = new Tiles(() => this.update(), (item) => this.relabel(item));
-    const button = (test, act, className = null) => el("button", { type: "button", class: className, data: { test }, onclick: act });
-    this.heading = el("h2", {});
-    this.advice = el("p", { class: "fine" });
-    this.choices = el("div", { class: "lists", role: "group", "aria-label": "Lists" });
-    this.status = el("p", { class: "status" });
-    this.acceptButton = button("review-accept", () => this.label(this.tiles.chosen, this.list.prediction), "primary");
-    this.changeButton = button("review-change", () => this.changeChosen());
-    this.changeButton.textContent = "Change";
-    this.allButton = button("review-select-all", () => this.tiles.chooseAll(this.tiles.chosen.length < this.tiles.items.size));
-    this.moreButton = button("review-more", () => this.more());
+    this.filters = new Filters(() => this.open());
+    const button = (test, words, act, className = null, key = null) =>
+      el("button", { type: "button", class: className, data: { test }, onclick: act, "aria-keyshortcuts": key }, words);
+    this.heading = el("h2", { "aria-live": "polite", data: { test: "review-total" } });
+    this.status = el("p", { class: "status", data: { test: "review-said" } });
+    this.acceptButton = button("review-accept", "", () => this.accept(), "primary", "Enter");
+    this.changeButton = button("review-change", "Change", () => this.changeChosen());
+    this.allButton = button("review-select-all", "", () => this.tiles.chooseAll(this.tiles.chosen.length < this.tiles.items.size), null, "Control+A");
+    this.sureButton = button("review-accept-all", "Accept all above 95%", () => this.acceptSure(), null, "Shift+A");
+    this.pagers = [1, 2].map(() => ({
+      back: button("review-back", "‹ Back", () => this.turn(-1), "quiet", "["),
+      on: button("review-next", "Next ›", () => this.turn(1), "quiet", "]"),
+      words: el("span", { class: "count" }),
+    }));
+    const pager = ({ back, on: forward, words }) => el("div", { class: "pager", role: "group", "aria-label": "Pages" }, back, words, forward);
     this.emptyWords = el("p", { class: "empty" }, "Nothing here.");
-    root.append(this.choices,
+    root.append(this.filters.element,
       el("section", { class: "card", "aria-label": "Items" },
-        el("div", { class: "review-head" }, this.heading, this.advice,
-          el("div", { class: "actions" }, this.allButton, this.changeButton, this.acceptButton), this.status),
-        this.tiles.element, this.emptyWords, this.moreButton));
+        el("div", { class: "review-head" }, this.heading, pager(this.pagers[0]),
+          el("div", { class: "actions" }, this.sureButton, this.allButton, this.changeButton, this.acceptButton), this.status),
+        this.tiles.element, this.emptyWords, pager(this.pagers[1])));
+    this.fetch = latest(() => get(`/api/review?${new URLSearchParams({ ...asked(this.filters.now), offset: this.offset, limit: page })}`),
+      (reply, failure) => this.show(reply, failure));
     this.update();
   }
 
-  /** The lists to choose from; their sizes follow every answer. */
-  drawChoices() {
-    const { to_review: counts, unsure, skipped } = state.standing ?? { to_review: [], unsure: 0, skipped: 0 };
-    const entry = (which, name, many) => el("button",
-      { type: "button", "aria-pressed": String(sameList(which, this.list)), onclick: () => this.open(which) },
-      name, el("span", { class: "count" }, count(many ?? 0)));
-    const focused = [...this.choices.children].indexOf(document.activeElement);
-    this.choices.replaceChildren(
-      ...state.classes.map(({ name }, i) => entry({ prediction: name }, tag(name), counts[i])),
-      entry({ aside: "unsure" }, aside.unsure, unsure), entry({ aside: "skipped" }, aside.skipped, skipped));
-    if (focused >= 0) this.choices.children[focused]?.focus();
+  /** The list from its beginning, or again from where it is. */
+  open(offset = 0) {
+    this.opened = true;
+    this.offset = offset;
+    this.fetch();
   }
 
-  async open(which) {
-    this.list = which;
-    this.tiles.clear();
-    this.total = 0;
-    this.status.replaceChildren();
-    this.drawChoices();
-    const predicted = which.prediction !== undefined;
-    this.heading.replaceChildren(...(predicted ? ["Predicted as ", tag(which.prediction)] : [aside[which.aside]]));
-    this.advice.textContent = predicted
-      ? "Least certain first. Select those that are right and accept them; change the others."
-      : "These are waiting for an answer: change one, or select several.";
-    await this.more();
-  }
-
-  /** The list the person was in, or the first there is. */
-  openFirst() {
-    this.open(this.list ?? (state.classes.length ? { prediction: state.classes[0].name } : { aside: "unsure" }));
-  }
-
-  async more() {
-    const wanted = this.list;
-    try {
-      const reply = wanted.prediction !== undefined
-        ? await get(`/api/review?prediction=${encodeURIComponent(wanted.prediction)}&offset=${this.tiles.items.size}&limit=${page}`)
-        : await get("/api/aside");
-      if (this.list !== wanted) return;
-      const items = reply.items ?? reply[wanted.aside];
-      this.total = reply.total ?? items.length;
-      this.tiles.add(items);
-    } catch (error) {
-      if (error.status === undefined) throw error;
-      this.status.textContent = `${error.message.replace(/\.$/, "")}.`;
+  show(reply, failure) {
+    if (failure) {
+      this.status.textContent = `${failure.message.replace(/\.$/, "")}.`;
+      return;
     }
-    this.update();
+    this.total = reply.total;
+    if (!reply.items.length && this.offset) return this.open(Math.max(0, Math.ceil(reply.total / page) - 1) * page);
+    this.tiles.replace(reply.items);
+  }
+
+  turn(by) {
+    const to = this.offset + by * page;
+    if (to < 0 || to >= this.total) return;
+    this.open(to);
+    $("view-review").scrollIntoView({ block: "start" });
+  }
+
+  /** Of the items selected, those that have a prediction and no label: {id: class}. */
+  get acceptable() {
+    const items = this.tiles.chosen.map((id) => this.tiles.items.get(id).item);
+    return items.filter(({ label, prediction }) => label === null && prediction !== null);
   }
 
   update() {
     const chosen = this.tiles.chosen.length;
     const shown = this.tiles.items.size;
-    const left = this.total - shown;
-    const acceptable = this.list?.prediction !== undefined;
-    this.acceptButton.hidden = !acceptable;
-    this.acceptButton.disabled = !chosen;
-    this.acceptButton.replaceChildren(...(chosen && acceptable ? [`Accept ${count(chosen)} as `, tag(this.list.prediction)] : ["Accept selected"]));
+    const ready = this.acceptable.length;
+    this.heading.textContent = plural(this.total, "item");
+    this.acceptButton.disabled = !ready;
+    this.acceptButton.textContent = ready ? `Accept ${count(ready)} as predicted` : "Accept selected";
     this.changeButton.hidden = !chosen;
     this.allButton.hidden = !shown;
     this.allButton.textContent = chosen && chosen === shown ? "Select none" : `Select all ${count(shown)} shown`;
-    this.moreButton.hidden = left <= 0;
-    this.moreButton.textContent = `Show ${count(Math.min(left, page))} more of ${count(left)}`;
+    this.sureButton.hidden = !shown || state.classes.length < 2;
     this.emptyWords.hidden = shown > 0;
+    for (const { back, on: forward, words } of this.pagers) {
+      back.disabled = this.offset === 0;
+      forward.disabled = this.offset + page >= this.total;
+      words.textContent = `${count(Math.min(this.total, this.offset + 1))} to ${count(Math.min(this.total, this.offset + page))}`;
+      words.parentElement.hidden = this.total <= page;
+    }
   }
 
-  /** Give `ids` the class `name`; more than the server takes at once are sent in several requests. */
-  label(ids, name) {
-    const [now, later] = [ids.slice(0, state.session.limits.answers), ids.slice(state.session.limits.answers)];
-    const single = ids.length === 1;
-    const body = single
-      ? { who: state.person, item: ids[0], label: name, next: false }
-      : { who: state.person, answers: now.map((item) => ({ item, label: name })) };
-    deliver(single ? "/api/answers" : "/api/accept", body, (reply) => {
-      this.tiles.remove(now);
-      this.total -= now.length;
-      const said = `${plural(now.length, "item")} labelled ${name}.`;
+  /** Send a change to these items; they leave the list, unless it is one of items that have answers. */
+  change(path, body, ids, said) {
+    deliver(path, { who: state.person, ...body }, (reply) => {
       announce(said);
-      const back = el("button", { type: "button", class: "quiet", onclick: () => this.takeBack(reply.event) }, "Undo");
+      const back = el("button", { type: "button", class: "quiet", data: { test: "review-undo" }, onclick: () => this.takeBack(reply.event) }, "Undo");
       this.status.replaceChildren(said, " ", back);
       note(reply);
-      if (later.length) this.label(later, name);
-      else if (!this.tiles.items.size) this.more();
-      else this.update();
+      const answered = ids === null || ids.some((id) => this.tiles.items.get(id)?.item.label != null);
+      if (answered || stays.includes(this.filters.now.status)) return this.open(this.offset);
+      this.tiles.remove(ids);
+      this.total -= ids.length;
+      if (this.tiles.items.size) this.update();
+      else this.open(this.offset);
     });
   }
 
-  takeBack(event) {
-    deliver("/api/undo", { who: state.person, event, whole: true, next: false }, async (reply) => {
+  label(ids, name) {
+    const single = ids.length === 1;
+    const body = single ? { item: ids[0], label: name, next: false } : { items: ids, label: name };
+    this.change(single ? "/api/answers" : "/api/label-together", body, ids, `${plural(ids.length, "item")} labelled ${name}.`);
+  }
+
+  accept() {
+    const answers = this.acceptable.map(({ id, prediction }) => ({ item: id, label: prediction }));
+    const ids = answers.map(({ item }) => item);
+    this.change("/api/accept", { answers }, ids, `${plural(ids.length, "item")} accepted as predicted.`);
+  }
+
+  acceptSure() {
+    acceptAll(asked(this.filters.now), (wanted, many) =>
+      this.change("/api/accept-listed", { wanted, count: many }, null, `${plural(many, "item")} accepted as predicted.`));
+  }
+
+  takeBack(event = null) {
+    deliver("/api/undo", { who: state.person, event, whole: true, next: false }, (reply) => {
       announce("Undone.");
       note(reply); // the question in the Label view stays what it was
-      await this.open(this.list);
       this.status.textContent = "Undone.";
+      this.open(this.offset);
     });
   }
 
@@ -152,33 +155,41 @@ class Review {
 
   onKey(event) {
     if (state.view !== "review" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-    if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
+    const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
     const key = event.key.toLowerCase();
-    if ((event.ctrlKey || event.metaKey) && key === "a") {
-      this.tiles.chooseAll(true);
-      event.preventDefault();
-      return;
-    }
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const named = singleKeys() ? classOfKey(key) : undefined;
-    const meant = this.tiles.chosen.length ? this.tiles.chosen : [this.tiles.focused?.id].filter((id) => id !== undefined);
-    if (key === "escape") this.tiles.chooseAll(false);
-    else if (key === "enter" && !event.target.closest("button, a") && !this.acceptButton.disabled) this.acceptButton.click();
-    else if (named && meant.length) this.label(meant, named.name);
-    else return;
+    if (typing && key === "escape") this.tiles.focusFirst();
+    else if (!typing) {
+      if (event.ctrlKey || event.metaKey) {
+        if (key === "a") this.tiles.chooseAll(true);
+        else if (key === "z" && !event.shiftKey) this.takeBack();
+        else return;
+      } else if (event.altKey || !this.plainKey(key, event)) return;
+    } else return;
     event.preventDefault();
+  }
+
+  /** What a key without Ctrl or Alt does; true where it did something. */
+  plainKey(key, event) {
+    const single = singleKeys();
+    const meant = this.tiles.chosen.length ? this.tiles.chosen : [this.tiles.focused?.id].filter((id) => id !== undefined);
+    const named = single && !event.shiftKey ? classOfKey(key) : undefined;
+    if (key === "escape") this.tiles.chooseAll(false);
+    else if (key === "enter" && !event.target.closest("button, a") && !this.acceptButton.disabled) this.accept();
+    else if (key === "pagedown" || (single && key === "]")) this.turn(1);
+    else if (key === "pageup" || (single && key === "[")) this.turn(-1);
+    else if (single && event.shiftKey && key === "a") this.acceptSure();
+    else if (single && this.filters.onKey(key, event.shiftKey)) return true;
+    else if (named && meant.length) this.label(meant, named.name);
+    else if ((key === "arrowdown" || key === "arrowright") && event.target === document.body) this.tiles.focusFirst();
+    else return false;
+    return true;
   }
 }
 
 export function startReview() {
   const review = new Review($("view-review"));
-  on("view", (view) => {
-    if (view === "review" && state.standing) review.openFirst();
-  });
-  on("standing", () => {
-    review.drawChoices();
-    if (state.view === "review" && !review.list) show("review");
-  });
-  on("classes", () => review.drawChoices());
+  const begin = (view) => view === "review" && state.standing && review.open(review.offset);
+  on("view", begin);
+  on("standing", () => { if (!review.opened) begin(state.view); });
   document.addEventListener("keydown", (event) => review.onKey(event));
 }

@@ -1,7 +1,7 @@
 // A grid of items to choose from: click, shift-click, arrows, space.
 
 import { el } from "../core/dom.js";
-import { small, verdict } from "../item.js";
+import { byWhom, small, values, verdict } from "../item.js";
 
 export class Tiles {
   /** `changed` is called when the choice changes, `relabel(item)` when an item is to get another class. */
@@ -22,18 +22,20 @@ export class Tiles {
     return tile && this.element.contains(tile) ? this.items.get(Number(tile.dataset.item)).item : null;
   }
 
-  clear() {
+  /** Show these items instead; the focus stays at its place in the list. */
+  replace(items) {
+    const place = this.focused ? this.ids.indexOf(this.focused.id) : -1;
     this.items.clear();
     this.element.replaceChildren();
     this.anchor = null;
+    for (const item of items) this.#addOne(item);
+    this.element.classList.toggle("in-rows", Boolean(items.length) && !items[0].thumbnail);
+    this.#reachable(this.element.firstElementChild);
+    if (place >= 0) this.#focus(Math.min(place, items.length - 1));
     this.changed();
   }
 
-  add(items) {
-    for (const item of items) if (!this.items.has(item.id)) this.#addOne(item);
-    if (!this.element.querySelector("[tabindex='0']")) this.#reachable(this.element.firstElementChild);
-    this.changed();
-  }
+  focusFirst() { this.#focus(0); }
 
   remove(ids) {
     const focused = this.focused;
@@ -56,7 +58,8 @@ export class Tiles {
   #addOne(item) {
     const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": item.name });
     const tile = el("li", { data: { test: "review-item", item: item.id } },
-      el("label", { class: "tile" }, box, small(item, 120), verdict(item)),
+      el("label", { class: "tile" }, box, item.attributes && !item.thumbnail && !item.text ? values(item) : small(item, 300),
+        el("span", { class: "about" }, verdict(item), byWhom(item))),
       el("button", {
         type: "button", class: "quiet", tabindex: "-1", "aria-label": `Change ${item.name}`,
         data: { test: "review-relabel" }, onclick: () => this.relabel(item),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fewlabels.errors import FewlabelsError, FileError
+from fewlabels.files.atomic import sync_folder
 from fewlabels.session import chain
 from fewlabels.session.held import Held, identity
 
@@ -42,7 +43,9 @@ CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'ev
 
 
 class StoreError(FewlabelsError):
-    """The answer could not be written; nothing of it is kept, and it can be given again."""
+    """The answer could not be written and can be given again; it counts once, even where a disk that fails has kept it
+    after all.
+    """
 
 
 class StoreFullError(StoreError):
@@ -238,6 +241,7 @@ class Store:
         for log, known in self._logs.items():
             if log.exists() and identity(log.stat()) == known:
                 log.unlink()
+                sync_folder(log.parent)  # at once, or a crash might bring it back beside the new file
 
     def close(self) -> None:
         self._db.close()

@@ -13,7 +13,8 @@ from support.keys import fresh_key
 from support.pages import served
 
 from fewlabels.errors import SettingError
-from fewlabels.web import present
+from fewlabels.session.classes import Classes
+from fewlabels.session.store import Event
 from fewlabels.web.serve import find_place
 
 
@@ -133,7 +134,7 @@ def test_recent_answers_can_be_changed_and_taken_back_one_by_one(page):
 def test_a_new_class_gets_a_key_and_can_be_answered_with(page):
     _, client = page
     classes = post(client, "classes", name="owl")["classes"]
-    assert classes[-1] == {"name": "owl", "key": "3"}
+    assert (classes[-1]["name"], classes[-1]["key"]) == ("owl", "3")
     post(client, "answers", item=4, label="owl")
     assert post(client, "classes", 409, name="owl")["detail"].startswith("there is already a class 'owl'")
 
@@ -232,7 +233,14 @@ def test_a_locked_file_is_told_and_the_same_request_works_once_it_is_free(page):
 def test_the_limits_are_told_once_and_kept(page):
     _, client = page
     limits = get(client, "session")["limits"]
-    assert limits == {"keys": 31, "answers": 1000, "together": 50_000, "name": 50, "class_name": 100}
+    assert limits == {
+        "keys": 28,
+        "answers": 1000,
+        "together": 50_000,
+        "name": 50,
+        "class_name": 100,
+        "description": 300,
+    }
     answers = [{"item": k % 40, "label": "cat"} for k in range(limits["answers"] + 1)]
     assert "at most 1000 items" in post(client, "accept", 422, answers=answers)["detail"]
     post(client, "classes", 422, name="c" * (limits["class_name"] + 1))
@@ -243,10 +251,16 @@ def test_the_limits_are_told_once_and_kept(page):
 
 
 def test_beyond_nine_classes_keys_are_letters_that_mean_nothing_else_and_then_there_are_none():
-    keys_given = [c.key for c in present.classes([f"class {k}" for k in range(40)])]
+    def keys(names):
+        table = Classes()
+        table.add([Event("class", "", "k", label=name, id=k) for k, name in enumerate(names)])
+        return [one.key for one in table.listed]
+
+    keys_given = keys([f"class {k}" for k in range(40)])
     assert keys_given[:11] == [*"123456789", "a", "b"]
-    assert not set("hnru") & set(keys_given)
+    assert not set("cghmnru") & set(keys_given)
     assert keys_given[-1] is None
     given = [key for key in keys_given if key]
-    assert len(given) == len(set(given)) == 31
-    assert [c.key for c in present.classes([str(k) for k in range(10)])] == [*"0123456789"]
+    assert len(given) == len(set(given)) == 28
+    assert keys([str(k) for k in range(10)]) == [*"0123456789"]
+    assert keys(["cat", "7", "dog"]) == ["1", "7", "2"]

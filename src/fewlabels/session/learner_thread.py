@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from queue import Empty, PriorityQueue
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from fewlabels.graph import Graph
 from fewlabels.learner import ActiveLearner, NextQuestion, Outcome
 from fewlabels.learner.estimate import Audit
 from fewlabels.machine.progress import say
+from fewlabels.session.classes import Class
 from fewlabels.session.forecast import Point, extended
 from fewlabels.session.ledger import Change
 
@@ -36,7 +38,8 @@ class Predictions:
     """What the learner says about all items after one event; never changed, so anyone may read it at any time."""
 
     version: int  # number of the last event it has heard
-    classes: Sequence[str]
+    table: Sequence[Class]  # the classes, in the order of all that follows
+    table_version: int  # number of the event that made them what they are
     predicted: Ints  # (n,) class number; -1 where no label reaches
     chance: Floats  # (n, C)
     expected_error: float
@@ -44,6 +47,10 @@ class Predictions:
     curve: Sequence[Point]
     audit: Audit  # what the checks say
     suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
+
+    @cached_property
+    def classes(self) -> Sequence[str]:
+        return tuple(one.name for one in self.table)
 
     @property
     def chance_of_prediction(self) -> Floats:
@@ -82,20 +89,24 @@ class LearnerThread:
 
     Learning comes first, then choosing questions, then explaining them; in spare time the next question is prepared for
     every answer that may come. So a foreseen answer is followed by its question at once, and any other waits at most
-    for the question being worked out. The classes are numbers here: a learner has at least two, so those not named yet
-    are there already, without labels.
+    for the question being worked out. The learner's classes are numbers of its own: it has at least two, so those not
+    named yet are there already, without labels; and it begins afresh when a class is merged or removed.
     """
 
     def __init__(self, graph: Graph, strategy: str, seed: int, goal: Goal, being_read: Callable[[], list[int]]) -> None:
         """`being_read` tells which items people are reading: what follows their answers is prepared."""
-        self._learner = ActiveLearner(graph, range(2), strategy, random_state=seed)
+        self._begun_with = graph, strategy, seed
+        self._learner = self._new_learner(2)
         self.field = self._learner.describe()
-        self._number: dict[str, int] = {}  # of each class
+        self._table: tuple[Class, ...] = ()  # the classes as people see them
+        self._table_version = 0
+        self._number: dict[int, int] = {}  # class -> its number in the learner
+        self._aside: frozenset[int] = frozenset()
         self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
         self._turn = itertools.count()
         self._broken: BaseException | None = None
         self._goal = goal
-        self._foreseen: dict[int, int] = {}  # item -> class number predicted before it was answered; -1: none
+        self._foreseen: dict[int, int] = {}  # item -> class predicted before it was answered; -1: none
         self._being_read = being_read
         self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when they are outdated
         self._heard = 0.0  # when the last change was learnt
@@ -121,36 +132,73 @@ class LearnerThread:
             self._jobs.get()[-1].cancel()
         self._resolve_waiters()
 
-    def learn(self, change: Change, classes: Sequence[str], version: int) -> None:
+    def learn(self, change: Change, version: int) -> None:
         """Take in a change, here and now; once the thread runs, use `submit`."""
-        for label in classes[len(self._number) :]:
-            self._number[label] = len(self._number)
-        while len(self._learner.classes) < len(self._number):
-            self._learner.add_class(len(self._learner.classes))
-        self._learner.forget(list(change.forget))
-        self._learner.add_checks(change.check)
-        if change.aside is not None:
-            self._learner.set_aside(change.aside)
+        if change.classes is None and len(change.teach) == 1:  # many were accepted as suggested, or came with the data
+            ((item, _),) = change.teach
+            said = int(self.predictions.predicted[item])
+            self._foreseen.setdefault(item, self._table[said].id if said >= 0 else -1)
+        if change.classes is not None:
+            self._table, self._table_version = change.classes, version
+        if set(self._number).difference(one.id for one in self._table):
+            self._begin_afresh(change)
+        else:
+            self._extend(change)
         if not change.changes_predictions:
             self.predictions = replace(self.predictions, version=version, audit=self._learner.audit)
             return
-        if change.teach:
-            items, labels = zip(*change.teach, strict=True)
-            if len(items) == 1:  # many at once were accepted as suggested, or came with the data
-                self._foreseen.setdefault(items[0], int(self.predictions.predicted[items[0]]))
-            self._learner.teach(list(items), [self._number[label] for label in labels])
-        for item in change.skip:
-            self._learner.skip(item)
         self.predictions = self._look(version, self.predictions.curve)
         self._heard = time.monotonic()
         self._prepared.clear()
 
-    def submit(self, change: Change, classes: Sequence[str], version: int) -> None:
+    def _new_learner(self, n_classes: int) -> ActiveLearner:
+        graph, strategy, seed = self._begun_with
+        return ActiveLearner(graph, range(max(2, n_classes)), strategy, random_state=seed)
+
+    def _extend(self, change: Change) -> None:
+        """What the change says, on top of what the learner knows."""
+        for one in self._table:
+            self._number.setdefault(one.id, len(self._number))
+        while len(self._learner.classes) < len(self._number):
+            self._learner.add_class(len(self._learner.classes))
+        self._learner.forget(list(change.forget))
+        self._tell(change.check, dict(change.teach), change.skip, change.aside)
+
+    def _begin_afresh(self, change: Change) -> None:
+        """A class is gone, and a learner cannot give one up: a new one hears all that the old one knew."""
+        old, class_of = self._learner, {number: k for k, number in self._number.items()}
+        forgotten = set(change.forget)
+        known: dict[Any, Any] = old.labelled
+        labels = {k: class_of[c] for k, c in known.items() if k not in forgotten} | dict(change.teach)
+        skipped: list[Any] = [k for k in old.skipped if k not in forgotten and k not in labels]
+        checks: list[Any] = [check.node for check in old.checks]
+        aside = self._aside if change.aside is None else change.aside
+        self._number = {one.id: number for number, one in enumerate(self._table)}
+        self._foreseen = {item: said for item, said in self._foreseen.items() if said in (-1, *self._number)}
+        del old, self._learner  # the memory of one is needed for the other
+        self._learner = self._new_learner(len(self._number))
+        self._costs_last_until = 0.0
+        self._tell([*checks, *change.check], labels, [*skipped, *change.skip], aside)
+
+    def _tell(
+        self, checks: Sequence[int], labels: dict[int, int], skipped: Sequence[int], aside: frozenset[int] | None
+    ) -> None:
+        """Tell the learner of checks, {item: class}, items skipped, and those set aside, where that has changed."""
+        self._learner.add_checks(checks)
+        if aside is not None:
+            self._aside = aside
+            self._learner.set_aside(aside)
+        if labels:
+            self._learner.teach(list(labels), [self._number[label] for label in labels.values()])
+        for item in skipped:
+            self._learner.skip(item)
+
+    def submit(self, change: Change, version: int) -> None:
         """Have the thread take in a change before it does anything else."""
 
         def job() -> None:
             try:
-                self.learn(change, classes, version)
+                self.learn(change, version)
             except BaseException as error:
                 self._broken = error
                 raise
@@ -217,7 +265,7 @@ class LearnerThread:
         return int(left[np.argmin(cost[left])]) if len(left) else None
 
     def _explain(self, item: int) -> Explanation:
-        error, classes, learner = self.predictions.expected_error, tuple(self._number), self._learner
+        error, classes, learner = self.predictions.expected_error, self.predictions.classes, self._learner
         if len(classes) < 2:
             return Explanation(error, (), (), "classes")
         if item in learner.labelled:
@@ -226,7 +274,13 @@ class LearnerThread:
             return Explanation(error, (), (), "check")
         if not learner.can_look_further:
             return Explanation(error, (), (), "memory")
-        return Explanation(error, classes, learner.outcomes(item)[: len(classes)], None)
+        outcomes = learner.outcomes(item)
+        return Explanation(error, classes, [outcomes[c] for c in self._columns], None)
+
+    @property
+    def _columns(self) -> list[int]:
+        """The number of each class in the learner, in the order people see."""
+        return [self._number[one.id] for one in self._table]
 
     def _to_prepare(self) -> tuple[int, int, bool] | None:
         """An item someone is reading, a class it may be whose next question is not known yet, and whether it is likely.
@@ -237,14 +291,14 @@ class LearnerThread:
             return None
         rest = None
         for item in self._being_read():
-            chance = self.predictions.chance[item]
+            chance = dict(zip(self._columns, self.predictions.chance[item].tolist(), strict=True))
             before = 0.0  # chance of the classes more likely than this one
-            for c in np.argsort(-chance, kind="stable").tolist():
+            for c in sorted(chance, key=lambda c: -chance[c]):
                 if (item, c) not in self._prepared:
                     if before < LIKELY:
                         return item, c, True
                     rest = rest or (item, c, False)
-                before += float(chance[c])
+                before += chance[c]
         return rest
 
     def _use_spare_time(self) -> None:
@@ -265,17 +319,21 @@ class LearnerThread:
 
     def _look(self, version: int, curve: Sequence[Point]) -> Predictions:
         learner = self._learner
-        predicted = learner.predict().astype(np.int64)
+        column = np.full(len(learner.classes), -1)
+        column[self._columns] = np.arange(len(self._table))
+        predicted = column[learner.predict().astype(np.int64)]
         predicted[np.array(learner.unreached, dtype=np.int64)] = -1
         chance = learner.predict_proba()
         error = learner.expected_error()
         curve = extended(curve, len(learner.labelled), error)
-        known = {item: said for item, said in self._foreseen.items() if said >= 0 and item in learner.labelled}
-        seen = (sum(learner.labelled[item] == said for item, said in known.items()), len(known))
-        names, settled = tuple(self._number), len(self._number) > 1 and learner.settled
+        labelled = learner.labelled
+        known = {item: self._number[said] for item, said in self._foreseen.items() if said >= 0 and item in labelled}
+        seen = (sum(labelled[item] == said for item, said in known.items()), len(known))
+        settled = len(self._number) > 1 and learner.settled
         return Predictions(
-            version, names, predicted, chance[:, : len(names)], error, settled, curve, learner.audit, seen
-        )
+            version, self._table, self._table_version, predicted, chance[:, self._columns], error, settled, curve,
+            learner.audit, seen,
+        )  # fmt: skip
 
     def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:
         done: Future[T] = Future()

@@ -1,4 +1,4 @@
-"""The ledger: what the events say about each item. It is a fold over the events and does no maths."""
+"""The ledger: what the events say about each item and class. It is a fold over the events and does no maths."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fewlabels.session.classes import CHANGES, Class, Classes
 from fewlabels.session.store import Event
 
 TABLE = ""  # the `who` of labels and classes that came with the data; people have names
@@ -66,49 +67,53 @@ class ItemHistory:
 
 @dataclass(frozen=True)
 class Change:
-    """What the learner must be told about a group of events: what to forget, then checks, labels, and skips."""
+    """What the learner must be told about a group of events: which classes there are, what to forget, then checks,
+    labels, and skips."""
 
-    new_classes: int = 0
+    classes: tuple[Class, ...] | None = None  # where they have changed
     forget: tuple[int, ...] = ()
-    teach: tuple[tuple[int, str], ...] = ()
+    teach: tuple[tuple[int, int], ...] = ()  # item, number of its class
     skip: tuple[int, ...] = ()
     check: tuple[int, ...] = ()
     aside: frozenset[int] | None = None  # where it has changed: the items of no label that someone could not tell
 
     @property
     def changes_predictions(self) -> bool:
-        return bool(self.new_classes or self.forget or self.teach or self.skip)
+        return bool(self.classes is not None or self.forget or self.teach or self.skip)
 
 
 class Ledger:
     """Classes, and what was said about each item.
 
     >>> ledger = Ledger()
-    >>> ledger.take([Event("class", "", "k1", label="cat", id=1), Event("class", "", "k1", label="dog", id=2)])
-    Change(new_classes=2, forget=(), teach=(), skip=(), check=(), aside=None)
+    >>> change = ledger.take([Event("class", "", "k1", label="cat", id=1), Event("class", "", "k1", label="dog", id=2)])
+    >>> [one.name for one in change.classes]
+    ['cat', 'dog']
     >>> ledger.take([Event("answer", "ann", "k2", item=7, label="dog", id=3)])
-    Change(new_classes=0, forget=(), teach=((7, 'dog'),), skip=(), check=(), aside=None)
+    Change(classes=None, forget=(), teach=((7, 2),), skip=(), check=(), aside=None)
     >>> ledger.take([Event("undo", "ann", "k3", item=7, undone=3, id=4)])
-    Change(new_classes=0, forget=(7,), teach=(), skip=(), check=(), aside=None)
+    Change(classes=None, forget=(7,), teach=(), skip=(), check=(), aside=None)
     """
 
     def __init__(self) -> None:
-        self.classes: list[str] = []
+        self.table = Classes()
         self.history: dict[int, ItemHistory] = {}
         self.checks: dict[int, None] = {}  # the items drawn at random, in the order drawn
         self.aside: frozenset[int] = frozenset()  # of no label and not skipped: someone is unsure, or people differ
         self.requests: dict[str, list[Event]] = {}  # key of a request -> its events
-        self.in_force: dict[int, Event] = {}  # number -> answer, skip, unsure or decision not taken back, in order
+        self.in_force: dict[int, Event] = {}  # number -> what was said of an item and counts, in order
         self.last_event = 0  # number of the last event taken in
+        self._said: dict[int, tuple[Event, int | None]] = {}  # the same as it was said, and which class was meant
         self._of: defaultdict[int, list[Event]] = defaultdict(list)  # item -> its events in force, in order
 
     def take(self, events: Sequence[Event]) -> Change:
         """Take in the events of one request; returns what the learner must be told."""
         touched = {event.item for event in events if event.item is not None}
+        was_listed, others = self.table.listed, self._changes_of_classes(events)
+        if others:
+            touched.update(self.history, (event.item for event, _ in self._said.values() if event.item is not None))
         before = {item: self._state(item) for item in touched}
-        named = dict.fromkeys(event.label for event in events if event.do == "class" and event.label is not None)
-        fresh = [label for label in named if label not in self.classes]  # one that is there already changes nothing
-        self.classes.extend(fresh)
+        self._take_classes(events, others)
         drawn = [e.item for e in events if e.do == "check" and e.item is not None and e.item not in self.checks]
         drawn = [item for item in drawn if self.label(item) is None]  # an answer that came first was volunteered
         self.checks |= dict.fromkeys(drawn)
@@ -119,11 +124,10 @@ class Ledger:
                 continue
             if event.undone is not None:
                 self._of[event.item].remove(self.in_force.pop(event.undone))
+                del self._said[event.undone]
                 self._rebuild(event.item)
             else:
-                self.in_force[event.id] = event
-                self._of[event.item].append(event)
-                self.history[event.item] = self.history.get(event.item, ItemHistory()).after(event)
+                self._keep(event.item, event)
         forget, teach, skip = [], [], []
         for item in sorted(touched):
             (label, skipped), (was, was_skipped) = self._state(item), before[item]
@@ -137,9 +141,70 @@ class Ledger:
                 skip.append(item)
         aside = self.aside.difference(touched).union(item for item in touched if self._is_aside(item))
         changed, self.aside = aside != self.aside, aside
-        return Change(
-            len(fresh), tuple(forget), tuple(teach), tuple(skip), tuple(drawn), self.aside if changed else None
-        )
+        classes = self.table.listed if self.table.listed != was_listed else None
+        return Change(classes, tuple(forget), tuple(teach), tuple(skip), tuple(drawn), self.aside if changed else None)
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of the classes, in their order."""
+        return self.table.names
+
+    def _changes_of_classes(self, events: Sequence[Event]) -> list[Event]:
+        """Those among the events that may change what an answer counts for."""
+        return [event for event in events if event.do in CHANGES or event.undone in self.table.in_force]
+
+    def _take_classes(self, events: Sequence[Event], changes: Sequence[Event]) -> None:
+        added = [event for event in events if event.do == "class"]
+        if added:
+            self.table.add(added)
+        for event in changes:
+            if event.undone is None:
+                self.table.change(event)
+            else:
+                self.table.take_back(event.undone, by=event.id)
+        if changes:
+            self._recount()
+
+    def _keep(self, item: int, event: Event) -> None:
+        """One more event about an item, and the class it means."""
+        self._said[event.id] = event, None if event.label is None else self.table.meant(event.label)
+        counted = self._counted(event.id)
+        if counted is not None:
+            self.in_force[event.id] = counted
+            self._of[item].append(counted)
+            self.history[item] = self.history.get(item, ItemHistory()).after(counted)
+
+    def _counted(self, number: int) -> Event | None:
+        """What was said, under the name its class has now; None where that class was removed."""
+        event, meant = self._said[number]
+        if event.label is None:
+            return event
+        now = self.table.now(meant)
+        return None if now is None else replace(event, label=self.table.name(now))
+
+    def _recount(self) -> None:
+        """After a change of classes: what every answer counts for, and what that makes of each item."""
+        before, self.in_force = self.in_force, {}
+        changed = set()
+        for number, (event, _) in self._said.items():
+            counted = self._counted(number)
+            if counted is not None:
+                self.in_force[number] = counted
+            if counted != before.get(number) and event.item is not None:
+                changed.add(event.item)
+        for item in changed:
+            self._of[item] = []
+        for event in self.in_force.values():
+            if event.item in changed:
+                self._of[event.item].append(event)
+        for item in changed:
+            self._rebuild(item)
+
+    def given(self, who: str) -> dict[int | None, str | None]:
+        """item -> the last label this person gave it and has not taken back, as it was called then."""
+        return {
+            event.item: event.label for event, _ in self._said.values() if event.who == who and event.do == "answer"
+        }
 
     def label(self, item: int) -> str | None:
         """The label of an item, given by people or with the data."""
@@ -156,18 +221,26 @@ class Ledger:
 
     def to_undo(self, who: str, event: int | None, whole: bool) -> list[Event]:
         """Which of their events to take back, the newest first: this one, or, without a number, their last request."""
+        changes = self.table.in_force
         if event is None:
-            found = next((e for e in reversed(self.in_force.values()) if e.who == who), None)
+            last = (next((e for e in reversed(d.values()) if e.who == who), None) for d in (self.in_force, changes))
+            found = max(filter(None, last), key=lambda e: e.id, default=None)
             whole = True
         else:
-            found = self.in_force.get(event)
+            found = self.in_force.get(event) or changes.get(event)
         if found is None or found.who != who:
             return []
-        return [e for e in reversed(self.requests[found.key]) if e.id in self.in_force] if whole else [found]
+        if not whole:
+            return [found]
+        return [e for e in reversed(self.requests[found.key]) if e.id in self.in_force or e.id in changes]
 
-    def _state(self, item: int) -> tuple[str | None, bool]:
+    def _state(self, item: int) -> tuple[int | None, bool]:
+        """The number of its class, and whether it is skipped."""
         history = self.history.get(item)
-        return (history.label, history.skip is not None and history.label is None) if history else (None, False)
+        if history is None:
+            return None, False
+        label = history.label
+        return None if label is None else self.table.number(label), history.skip is not None and label is None
 
     def _is_aside(self, item: int) -> bool:
         history = self.history.get(item)

@@ -52,6 +52,7 @@ class Standing:
     disagreements: int  # not decided yet
     kappa: float | None
     shared: int  # items answered by two people or more
+    classes_version: int  # another one: the classes are no longer what they were
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +97,10 @@ class Snapshot:
         found = np.flatnonzero(self.predictions.predicted == list(self.classes).index(prediction))
         order = found[np.argsort(self.predictions.chance_of_prediction[found], kind="stable")]
         return [item for item in order.tolist() if self.label(item) is None and not self.waiting(item)]
+
+    def labelled_as(self, label: str) -> list[int]:
+        """The items some answer or decision in force calls so, in the order first said."""
+        return list(dict.fromkeys(e.item for e in self.in_force.values() if e.label == label and e.item is not None))
 
     def recent(self, most: int, who: str | None = None) -> list[Event]:
         """The last answers, skips and decisions of people that were not taken back, the newest first."""
@@ -167,6 +172,7 @@ class Snapshot:
             disagreements=open_disputes,
             kappa=kappa(shared),
             shared=len(shared),
+            classes_version=predictions.table_version,
         )
 
     def rows(self) -> Iterator[Row]:

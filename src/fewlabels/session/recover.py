@@ -36,7 +36,8 @@ def recover(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Recove
         with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as db:
             about = dict(db.execute("SELECT name, value FROM about"))
             proven = about.get("format") != "1"
-            whole, lost = _sorted_out(db, about, proven)
+            valued = about.get("format") not in ("1", "2")
+            whole, lost = _sorted_out(db, about, proven, valued)
     except (sqlite3.Error, TypeError, ValueError) as error:
         raise FileError(f"nothing of {path} can be saved: {error}. Bring back a copy of it.") from None
     draft = out.with_name(out.name + ".part")  # killed half-way, no half of a store is taken for one
@@ -46,13 +47,15 @@ def recover(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Recove
     return Recovered(len(whole), lost, proven)
 
 
-def _sorted_out(db: sqlite3.Connection, about: dict[str, Any], proven: bool) -> tuple[list[Event], list[int]]:
+def _sorted_out(
+    db: sqlite3.Connection, about: dict[str, Any], proven: bool, valued: bool
+) -> tuple[list[Event], list[int]]:
     """The events that are whole, and the numbers of the others."""
     whole: list[Event] = []
     lost: list[int] = []
     kept: set[int] = set()
     before: Any = about.get("sum")
-    for number, row in _rows(db, proven):
+    for number, row in _rows(db, proven, valued):
         event, checksum = (None, None) if row is None else (Event(*row[:-1]), row[-1])
         if event is None or (proven and not _follows(before, event, checksum)) or event.undone not in (None, *kept):
             lost.append(number)
@@ -70,9 +73,9 @@ def _follows(before: Any, event: Event, checksum: Any) -> bool:
         return False
 
 
-def _rows(db: sqlite3.Connection, proven: bool) -> Iterator[tuple[int, Any]]:
+def _rows(db: sqlite3.Connection, proven: bool, valued: bool) -> Iterator[tuple[int, Any]]:
     """(number, row) of every event, the row None where it cannot be read."""
-    columns = f"{COLUMNS}, {'sum' if proven else 'NULL'}"
+    columns = f"{COLUMNS if valued else COLUMNS.replace('value', 'NULL')}, {'sum' if proven else 'NULL'}"
     number, missing = 0, 0
     while missing < GIVE_UP:
         number += 1
@@ -100,6 +103,8 @@ def _write(out: Path, about: dict[str, Any], whole: list[Event]) -> None:
                 known.add(event.label)
                 if event.do != "class":
                     new.append(Event("class", event.who, f"recovered-{event.id}", label=event.label, at=event.at))
+            if event.do == "rename" and event.value is not None:
+                known.add(event.value)
             new.append(replace(event, undone=None if event.undone is None else renumbered[event.undone]))
             renumbered[event.id] = len(new)
         store.append(new)

@@ -14,15 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
-from fewlabels.errors import LabelError, NodeError, SettingError, nearest
+from fewlabels.errors import LabelError, NodeError, SettingError
 from fewlabels.items import Items
 from fewlabels.learner.checks import EVERY
 from fewlabels.learner.estimate import CONFIDENCE, TARGET, require_share
 from fewlabels.session.anew import write_anew
 from fewlabels.session.assignments import Assignments, ConflictError, Question
+from fewlabels.session.changes import check_change, check_class_name, check_known, check_text, check_undo, check_value
 from fewlabels.session.learner_thread import Explanation, Goal, LearnerThread
 from fewlabels.session.ledger import TABLE, Change, Ledger
-from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES, MOST_TOGETHER
+from fewlabels.session.limits import LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES, MOST_TOGETHER
 from fewlabels.session.listing import Listing, Wanted
 from fewlabels.session.overview import Snapshot
 from fewlabels.session.store import Event, Store
@@ -56,7 +57,7 @@ class Session:
         check_settings(strategy, target, overlap, confidence, checks)
         classes = list(dict.fromkeys([*items.classes, *items.known.values()]))
         for label in classes:
-            _check_class_name(label)
+            check_class_name(label)
         _check_number_of_classes(len(classes))
         self.items, self.strategy, self.overlap = items, strategy, overlap
         self.goal = Goal(target, confidence, checks)
@@ -83,26 +84,30 @@ class Session:
         told = time.monotonic()
         for _, group in groupby(events, key=lambda event: event.key):
             written = list(group)
-            self._learner.learn(self._take(written), self._ledger.classes, written[-1].id)
+            self._learner.learn(self._take(written), written[-1].id)
             if time.monotonic() - told > 2:
                 tell(f"Loading the answers kept so far: {written[-1].id:,} of {events[-1].id:,}")
                 told = time.monotonic()
 
     def _begin(self, items: Items) -> None:
-        """Write down what comes with the data and is not in the store yet: classes and known labels."""
-        known = set(self._ledger.classes)
-        fresh = [label for label in dict.fromkeys([*items.classes, *items.known.values()]) if label not in known]
-        _check_number_of_classes(len(known) + len(fresh))
+        """Write down what comes with the data and is not in the store yet: classes and known labels.
+
+        A class that came with the data before and was renamed, merged or removed since does not come back.
+        """
+        table = self._ledger.table
+        known = table.added_by.get(TABLE, ())
+        named = dict.fromkeys([*items.classes, *items.known.values()])
+        fresh = [label for label in named if label not in known and not table.counts(label)]
+        _check_number_of_classes(len(self._ledger.classes) + len(fresh))
         key = f"begin-{self._learner.predictions.version}"
         events = [Event("class", TABLE, key, label=label) for label in fresh]
-        history = self._ledger.history
+        before = self._ledger.given(TABLE)
         for item, label in items.known.items():
-            before = history[item].votes.get(TABLE) if item in history else None
-            if before is None or before.label != label:
+            if before.get(item) != label:
                 events.append(Event("answer", TABLE, key, item=item, label=label))
         if events:
             written = self._store.append(events)
-            self._learner.learn(self._take(written), self._ledger.classes, written[-1].id)
+            self._learner.learn(self._take(written), written[-1].id)
 
     def close(self) -> None:
         self._learner.stop()
@@ -172,7 +177,7 @@ class Session:
             if self._ledger.label(item) is not None:
                 return False
             written = self._store.append([Event("check", who, f"check-{uuid.uuid4()}", item=item)])
-            self._learner.submit(self._take(written), list(self._ledger.classes), written[-1].id)
+            self._learner.submit(self._take(written), written[-1].id)
         return True
 
     def order(self) -> list[int]:
@@ -216,10 +221,10 @@ class Session:
         who = check_name(who)
         if not 1 <= len(answers) <= most:
             raise SettingError(f"{len(answers)} answers at once: give 1 to {most:,}.")
-        classes = self.classes
-        for item, label in answers:
+        for item, _ in answers:
             self.check_item(item)
-            _check_known_class(label, classes)
+        with self._lock:
+            check_known(dict.fromkeys(label for _, label in answers), self._ledger.table)
         if len({item for item, _ in answers}) < len(answers):
             raise LabelError("an item is listed twice: give one answer for each.")
         events = [Event("answer", who, key, item=item, label=label) for item, label in answers]
@@ -229,7 +234,8 @@ class Session:
         """Settle what an item is, whatever was answered."""
         who = check_name(who)
         self.check_item(item)
-        _check_known_class(label, self.classes)
+        with self._lock:
+            check_known([label], self._ledger.table)
         decision = [Event("decide", who, key, item=item, label=label)]
         return self._write(key, decision, lambda: decision)
 
@@ -266,20 +272,21 @@ class Session:
             if not undone:
                 which = "nothing" if event is None else f"no answer {event} of yours"
                 raise ConflictError(f"There is {which} to take back.")
+            check_undo(undone, self._ledger.table)
             return [Event("undo", who, key, item=e.item, undone=e.id) for e in undone]
 
         number = self._write(key, [Event("undo", who, key, undone=event)], events)
         with self._lock:
             return number, self._ledger.items(self._ledger.requests[key])
 
-    def add_class(self, who: str, label: str, key: str) -> int:
-        """Add a class that items may belong to."""
-        return self.add_classes(who, [label], key)
+    def add_class(self, who: str, label: str, key: str, *, sure: bool = True) -> int:
+        """Add a class that items may belong to; one like another is refused unless the person is `sure`."""
+        return self.add_classes(who, [label], key, sure=sure)
 
-    def add_classes(self, who: str, labels: Sequence[str], key: str) -> int:
+    def add_classes(self, who: str, labels: Sequence[str], key: str, *, sure: bool = True) -> int:
         """Add several classes, all or none."""
         who = check_name(who)
-        asked = [Event("class", who, key, label=_check_class_name(label)) for label in dict.fromkeys(labels)]
+        asked = [Event("class", who, key, label=check_class_name(label)) for label in dict.fromkeys(labels)]
 
         def events() -> list[Event]:
             known = self._ledger.classes
@@ -287,6 +294,25 @@ class Session:
             if taken is not None:
                 raise ConflictError(f"there is already a class {taken!r}: choose another name.")
             _check_number_of_classes(len(known) + len(asked))
+            like = None if sure else next(filter(None, (self._ledger.table.alike(e.label or "") for e in asked)), None)
+            if like is not None:
+                raise ConflictError(f"There is a class {like!r}: did you mean it?")
+            return asked
+
+        return self._write(key, asked, events)
+
+    def change_class(self, who: str, do: str, label: str, value: str | None, key: str) -> int:
+        """Rename a class, merge it into another, remove it, move it before another (None: to the end), or give it a
+        colour, a key or a description.
+
+        Answers follow a class that is renamed or merged; those of one that is removed count no longer. `undo` takes
+        each of these back, with everything that followed from it.
+        """
+        who, label = check_name(who), label.strip()
+        asked = [Event(do, who, key, label=label, value=check_value(do, value))]
+
+        def events() -> list[Event]:
+            check_change(asked[0], self._ledger.table)
             return asked
 
         return self._write(key, asked, events)
@@ -305,7 +331,7 @@ class Session:
                 return before[-1].id
             written = self._store.append(events())
             change = self._take(written)
-            self._learner.submit(change, list(self._ledger.classes), written[-1].id)
+            self._learner.submit(change, written[-1].id)
         return written[-1].id
 
     def _take(self, written: Sequence[Event]) -> Change:
@@ -379,8 +405,8 @@ def _same_request(written: Sequence[Event], asked: Sequence[Event]) -> bool:
     return [_meaning(event) for event in written] == [_meaning(event) for event in asked]
 
 
-def _meaning(event: Event) -> tuple[str, str, int | None, str | None]:
-    return event.do, event.who, event.item, event.label
+def _meaning(event: Event) -> tuple[str, str, int | None, str | None, str | None]:
+    return event.do, event.who, event.item, event.label, event.value
 
 
 def check_settings(
@@ -396,27 +422,9 @@ def check_settings(
         raise SettingError(f"overlap is {overlap}: at least 1 person must label each item.")
 
 
-def _check_class_name(text: str) -> str:
-    return _check_text("a class", text, LONGEST_CLASS)
-
-
 def check_name(text: str) -> str:
     """The name of a person, in one of the several ways Unicode has of writing it."""
-    return _check_text("a name", unicodedata.normalize("NFC", text), LONGEST_NAME)
-
-
-def _check_text(what: str, text: str, longest: int) -> str:
-    """The text without space around it; refused if it is empty, too long, or not printable."""
-    text = text.strip()
-    if not text or len(text) > longest or not text.isprintable():
-        fact = "is empty" if not text else f"has {len(text)} characters" if text.isprintable() else "has odd characters"
-        raise SettingError(f"{what} {fact}: give 1 to {longest} printable characters.")
-    return text
-
-
-def _check_known_class(label: str, classes: Sequence[str]) -> None:
-    if label not in classes:
-        raise LabelError(f"there is no class {label!r} yet: add it first.{nearest(label, classes)}")
+    return check_text("a name", unicodedata.normalize("NFC", text), LONGEST_NAME)
 
 
 def _check_number_of_classes(n: int) -> None:

@@ -17,8 +17,8 @@ from fewlabels.files.atomic import sync_folder
 from fewlabels.session import chain
 from fewlabels.session.held import Held, identity
 
-FORMAT = "2"  # 1 knew neither checks nor checksums
-COLUMNS = "do, who, key, item, label, undone, id, at"  # the fields of an Event
+FORMAT = "3"  # 1 knew neither checks nor checksums, 2 no changes of classes and no notes
+COLUMNS = "do, who, key, item, label, undone, id, at, value"  # the fields of an Event
 MAGIC = b"SQLite format 3\0"  # its first bytes
 PATIENCE = 2.0  # seconds to wait for another program to let go of the file
 
@@ -28,12 +28,13 @@ CREATE TABLE events (
     id INTEGER PRIMARY KEY,
     at TEXT NOT NULL,      -- UTC
     who TEXT NOT NULL,
-    do TEXT NOT NULL,      -- class, check, answer, skip, unsure, decide, undo
+    do TEXT NOT NULL,      -- class, check, answer, skip, unsure, decide, note, undo, or a change of a class
     item INTEGER,
     label TEXT,
     undone INTEGER REFERENCES events (id),
     key TEXT NOT NULL,     -- of the request: the same for all events of one request, and never twice
-    sum TEXT               -- checksum of this event and of the one before it
+    sum TEXT,              -- checksum of this event and of the one before it
+    value TEXT             -- of a change of a class, or a note: its new name, its text
 );
 CREATE TRIGGER events_are_kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
 """
@@ -68,10 +69,13 @@ class Event:
     undone: int | None = None  # the event that an undo takes back
     id: int = 0
     at: str = ""
+    value: str | None = None  # what a change of a class, or a note, says
 
     @property
     def fields(self) -> tuple[Any, ...]:
-        return self.do, self.who, self.key, self.item, self.label, self.undone, self.id, self.at
+        """All of it; without the value where there is none, as in the checksums of stores that knew no values."""
+        said = self.do, self.who, self.key, self.item, self.label, self.undone, self.id, self.at
+        return said if self.value is None else (*said, self.value)
 
 
 class Store:
@@ -137,11 +141,11 @@ class Store:
         if state != "ok":
             raise _damaged(self.path, "the file is not as it was written")
         found = dict(self._db.execute("SELECT name, value FROM about"))
-        if found.get("format") not in ("1", FORMAT):
+        if found.get("format") not in ("1", "2", FORMAT):
             raise FileError(
                 f"{self.path} is of format {found.get('format')!r}, this version reads {FORMAT!r}: upgrade fewlabels."
             )
-        if found["format"] == FORMAT and found.get("sum") != chain.first(found):
+        if found["format"] != "1" and found.get("sum") != chain.first(found):
             raise _damaged(self.path, "what it is about is not as it was written")
         if found.get("fingerprint") != about["fingerprint"]:
             raise FileError(
@@ -155,19 +159,22 @@ class Store:
         self.sum: str = newest[0] if newest else chain.first(found)  # of the newest event
 
     def _upgrade(self, about: dict[str, str]) -> None:
-        """Bring a store of format 1 up to date: from now on its events have checksums and may be checks, which an older
-        fewlabels would take for answers.
+        """Bring an older store up to date: from now on its events may say what an older fewlabels would misread; those
+        of format 1 get their checksums.
         """
         with _transaction(self._db):
+            self._db.execute("ALTER TABLE events ADD COLUMN value TEXT")
+            self._db.execute("UPDATE about SET value = ? WHERE name = 'format'", [FORMAT])
+            if about["format"] != "1":
+                return
             self._db.execute("DROP TRIGGER events_stay")
             self._db.execute("ALTER TABLE events ADD COLUMN sum TEXT")
             checksum = chain.first(about)
             for row in self._db.execute(f"SELECT {COLUMNS} FROM events ORDER BY id").fetchall():
-                checksum = chain.link(checksum, row)
+                checksum = chain.link(checksum, Event(*row).fields)
                 self._db.execute("UPDATE events SET sum = ? WHERE id = ?", [checksum, row[6]])
             self._db.execute(STAY.strip().removesuffix(";"))
             self._db.execute("INSERT INTO about VALUES ('sum', ?)", [chain.first(about)])
-            self._db.execute("UPDATE about SET value = ? WHERE name = 'format'", [FORMAT])
 
     @property
     def in_place(self) -> bool:
@@ -215,8 +222,8 @@ class Store:
     def _insert(self, event: Event, at: str, before: str) -> Event:
         (newest,) = self._db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()
         written = replace(event, id=newest + 1, at=event.at or at)
-        row = (*written.fields, chain.link(before, written.fields))
-        self._db.execute(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (*written.fields[:8], written.value, chain.link(before, written.fields))
+        self._db.execute(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return written
 
     def events(self) -> Iterator[Event]:
@@ -225,11 +232,12 @@ class Store:
         checksum, number = chain.first(about), 0
         try:
             for *row, stated in self._db.execute(f"SELECT {COLUMNS}, sum FROM events ORDER BY id"):
-                checksum = chain.link(checksum, row)
+                event = Event(*row)
+                checksum = chain.link(checksum, event.fields)
                 if checksum != stated:
                     raise ValueError("checksum")
-                yield Event(*row)
-                number = row[6]
+                yield event
+                number = event.id
         except (sqlite3.Error, ValueError, TypeError):
             raise _damaged(
                 self.path, f"event {number + 1} is not as it was written, the {number} before it are"

@@ -20,6 +20,7 @@ from fewlabels.session import ConflictError, Session
 from fewlabels.session.store import StoreError, StoreFullError, StoreGoneError
 from fewlabels.web import lists, routes, shapes
 from fewlabels.web.guard import Guard, Rules
+from fewlabels.web.managing import managing
 
 HERE = Path(__file__).parent
 STATUS: list[tuple[type[Exception], int]] = [  # the first that fits
@@ -63,6 +64,7 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     routes.serve_page(api, session, pages, rules)
     routes.asking(api, session, rules)
     routes.answering(api, session, rules)
+    managing(api, session, rules)
     routes.leaving(api, rules)
     routes.rescuing(api, session)
     routes.looking(api, session, rules, several, person)

@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
 
 from fewlabels.session import Question, Snapshot, Standing
+from fewlabels.session.classes import KEYS
 from fewlabels.session.learner_thread import Explanation
 from fewlabels.session.ledger import ItemHistory
-from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE, MOST_TOGETHER
+from fewlabels.session.limits import (
+    LONGEST_CLASS,
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    MOST_AT_ONCE,
+    MOST_TOGETHER,
+)
 from fewlabels.session.store import Event
 from fewlabels.web import shapes
 
 EXCERPT = 300  # characters of a text in lists
 COLUMNS, CELL = 12, 60  # of a row in lists: columns, and characters of each
-KEYS = "123456789abcdefgijklmopqstvwxyz"  # h, n, r and u have a meaning of their own
 LIMITS = shapes.Limits(
-    keys=len(KEYS), answers=MOST_AT_ONCE, together=MOST_TOGETHER, name=LONGEST_NAME, class_name=LONGEST_CLASS
+    keys=len(KEYS),
+    answers=MOST_AT_ONCE,
+    together=MOST_TOGETHER,
+    name=LONGEST_NAME,
+    class_name=LONGEST_CLASS,
+    description=LONGEST_DESCRIPTION,
 )
 
 
-def classes(names: Sequence[str]) -> list[shapes.Class]:
-    """The classes with their keys: a class whose name is a digit has that digit, the others 1-9 in turn, then letters.
+def classes(shot: Snapshot) -> shapes.Classes:
+    """The classes as they are now."""
+    table = [shapes.Class(**vars(one)) for one in shot.predictions.table]
+    return shapes.Classes(classes=table, version=shot.predictions.table_version)
 
-    >>> [c.key for c in classes(["cat", "7", "dog"])]
-    ['1', '7', '2']
-    """
-    own = {name for name in names if len(name) == 1 and name in "0123456789"}
-    left = iter([key for key in KEYS if key not in own])
-    return [shapes.Class(name=name, key=name if name in own else next(left, None)) for name in names]
+
+def answers_of(shot: Snapshot, label: str, most: int) -> shapes.ClassAnswers:
+    """What a class would take with it: how many items are called so, by whom, and some of them."""
+    found = shot.labelled_as(label)
+    who = Counter(event.who or "table" for event in shot.in_force.values() if event.label == label)
+    people = [shapes.Person(name=name, answers=many) for name, many in who.items()]
+    return shapes.ClassAnswers(
+        name=label, total=len(found), people=people, items=[item(shot, k, brief=True) for k in found[:most]]
+    )
 
 
 def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:

@@ -133,19 +133,12 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
     def undo(wish: shapes.Undo, request: Request) -> shapes.Kept:
         """Take back an answer of one's own (default: the last request); a single item is asked about again."""
         event, items = session.undo(speaker(rules, request, wish.who), wish.key, wish.event, whole=wish.whole)
-        if len(items) > 1 or not wish.next:
+        if len(items) != 1 or not wish.next:
             return kept(event, then(wish.who, wish.next))
         try:
             return kept(event, session.question(wish.who, items[0], reason="again"))
         except ConflictError:  # someone else is asked about it by now
             return kept(event, then(wish.who, True))
-
-    @api.post("/api/classes")
-    def add_class(wish: shapes.AddClass, request: Request) -> shapes.Classes:
-        """Add a class."""
-        session.add_class(speaker(rules, request, wish.who), wish.name, wish.key)
-        session.settle()
-        return shapes.Classes(classes=present.classes(session.snapshot().classes))
 
     @api.post("/api/accept")
     def accept(given: shapes.Accept, request: Request) -> shapes.Kept:
@@ -173,11 +166,13 @@ def looking(api: FastAPI, session: Session, rules: Rules, several: bool, person:
     async def about(request: Request) -> shapes.About:
         """What is labelled, by whom, and into which classes."""
         known = rules.person(request.headers, request.url.query.encode()) if rules.people else None
+        now = present.classes(session.snapshot())
         return shapes.About(
             title=session.items.title,
             kind=session.items.kind,
             n_items=len(session.items.names),
-            classes=present.classes(session.snapshot().classes),
+            classes=now.classes,
+            classes_version=now.version,
             strategy=session.strategy,
             target=session.goal.target,
             confidence=session.goal.confidence,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fewlabels.session.limits import LONGEST_CLASS, LONGEST_NAME, MOST_AT_ONCE
+from fewlabels.session.limits import LONGEST_CLASS, LONGEST_DESCRIPTION, LONGEST_NAME, MOST_AT_ONCE
 
 Who = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="The name of the person.")]
 Label = Annotated[str, Field(min_length=1, max_length=LONGEST_CLASS, description="The name of a class.")]
@@ -36,8 +36,11 @@ class Problem(Shape):
 
 
 class Class(Shape):
+    id: int = Field(description="Stays when the class is renamed.")
     name: str
+    colour: int = Field(description="Number in the page's palette.")
     key: str | None = Field(description="The key on the keyboard that answers with this class.")
+    description: str = Field("", description="What belongs to it.")
 
 
 class Chance(Shape):
@@ -116,6 +119,7 @@ class Standing(Shape):
     disagreements: int
     kappa: float | None
     shared: int
+    classes_version: int = Field(description="Another number: the classes were changed.")
 
 
 class Limits(Shape):
@@ -124,6 +128,7 @@ class Limits(Shape):
     together: int = Field(description="Most items that get one label in one request.")
     name: int = Field(description="Most characters in a person's name.")
     class_name: int = Field(description="Most characters in the name of a class.")
+    description: int = Field(description="Most characters in the description of a class.")
 
 
 class About(Shape):
@@ -131,6 +136,7 @@ class About(Shape):
     kind: str
     n_items: int
     classes: list[Class]
+    classes_version: int
     strategy: str
     target: float
     confidence: float
@@ -236,6 +242,16 @@ class Kept(Shape):
 
 class Classes(Shape):
     classes: list[Class]
+    version: int = Field(description="Another number whenever they change.")
+
+
+class ClassAnswers(Shape):
+    """What is called so, by people or with the data."""
+
+    name: str
+    total: int = Field(description="How many items.")
+    people: list[Person]
+    items: list[Item] = Field(description="Some of them.")
 
 
 class AskFor(Shape):
@@ -289,6 +305,19 @@ class Written(Shape):
 class AddClass(Shape):
     who: Who
     name: Label
+    key: Key
+    sure: bool = Field(True, description="False: refuse a name that differs from another one's only in case or spaces.")
+
+
+class ChangeClass(Shape):
+    who: Who
+    do: Literal["rename", "merge", "remove", "move", "colour", "key", "describe"]
+    name: Label
+    value: Annotated[str, Field(max_length=LONGEST_DESCRIPTION)] | None = Field(
+        None,
+        description="Its new name; the class to merge it into, or to move it before (none: last); a colour's number; a "
+        "key; a description.",
+    )
     key: Key
 
 

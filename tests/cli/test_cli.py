@@ -53,6 +53,20 @@ def test_suggest_looks_first_whether_it_can_write(tmp_path):
     assert done.stderr == "fewlabels: cannot write nowhere/p.csv: there is no folder nowhere. Create it first.\n"
 
 
+def test_suggest_joins_the_edges_with_the_words_of_their_nodes(folder):
+    names = ["ann", "bob", "cid", "dan", "eve", "x", "y"]
+    rows = [f"{name},{'purr paws' if k % 2 else 'bark bone'},{k % 2}\n" for k, name in enumerate(names)]
+    (folder / "nodes.csv").write_text("node,says,weight\n" + "".join(rows))
+    given = ("suggest", "--edges", "edges.csv", "--labels", "labels.csv", "-n", "1", "--features", "nodes.csv")
+    for more, kind in (["--text", "says"], "words"), ([], "features"):
+        done = run(*given, *more, "--neighbors", "2", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert f"Averaging the {kind} over 5 links, and finding the 2 nearest" in done.stdout
+        assert "lie in parts of the graph without a label" not in done.stdout  # x and y are tied by their words
+    done = run(*given[:-2], "--text", "says", cwd=folder)
+    assert "--text says names a column of a table of nodes: give that table as --features" in done.stderr
+
+
 def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
     """A ring of 60 in two halves: six checks are drawn, answered, and read back from the table of predictions."""
     (tmp_path / "ring.csv").write_text("source,target\n" + "".join(f"{k},{(k + 1) % 60}\n" for k in range(60)))

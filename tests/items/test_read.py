@@ -9,7 +9,9 @@ import pytest
 from PIL import Image
 
 from fewlabels.errors import FileError
+from fewlabels.graph import Graph
 from fewlabels.items.read import read_items
+from fewlabels.items.texts import words_of as text_rows
 
 REVIEWS = pd.DataFrame(
     {
@@ -148,6 +150,30 @@ def test_edges_with_and_without_a_table_of_nodes(tmp_path):
     assert items.graph.degrees()[3] == 0
     assert any("1 of 3 rows" in line and "'z'" in line for line in told)
     assert any("1 of 3 nodes have no row" in line for line in told)
+
+
+def test_edges_joined_with_the_words_or_the_features_of_their_nodes(tmp_path):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\na,b\nc,d\n")
+    said = {"d": "red fox", "z": "blue sky sea", "a": "red fox runs", "c": "blue sky", "q": ""}
+    table = written(pd.DataFrame({"id": list(said), "says": list(said.values())}), tmp_path / "n.csv")
+    told = []
+    items = read_items(table, edges=edges, text="says", neighbors=1, tell=told.append)
+    assert any("Averaging the words over 2 links" in line for line in told)
+    assert list(items.names) == ["a", "c", "b", "d", "z", "q"]
+    assert list(items.texts) == ["red fox runs", "blue sky", "", "red fox", "blue sky sea", ""]
+    words = text_rows([said.get(name, "") for name in items.names])
+    links = Graph.from_edges([0, 1], [2, 3], n_nodes=6)
+    assert items.graph.fingerprint() == links.with_features(words, n_neighbors=1, words=False).fingerprint()
+    X = np.array([[0.0, 1], [1, 0.1], [0.2, 1], [1, 0.3], [5, 5]])  # in the order of the table
+    np.save(tmp_path / "x.npy", X)
+    by_numbers = read_items(table, edges=edges, features=tmp_path / "x.npy", neighbors=1)
+    expected = links.with_features([X[2], X[3], [0, 0], X[0], X[1], X[4]], n_neighbors=1)
+    assert by_numbers.graph.fingerprint() == expected.fingerprint()
+    np.save(tmp_path / "x.npy", X[:4])
+    assert read_items(None, edges=edges, features=tmp_path / "x.npy", neighbors=1).graph.n_nodes == 4
+    kinds = [read_items(table, edges=edges), items, by_numbers]
+    assert len({each.fingerprint for each in kinds}) == 3
 
 
 def test_names_come_from_the_first_column_that_can_name(tmp_path):

@@ -44,7 +44,8 @@ def label(
     text: Annotated[str | None, typer.Option(help="The column whose text is shown and compared.")] = None,
     image: Annotated[str | None, typer.Option(help="The column that names an image file.")] = None,
     features: Annotated[
-        Path | None, typer.Option(help="Your own features, a .npy file with a row for every item.")
+        Path | None,
+        typer.Option(help="Your own features, a .npy file with a row for every item; with --edges, joined with them."),
     ] = None,
     edges: Annotated[
         Path | None,
@@ -93,6 +94,9 @@ def label(
     Example, rows of numbers, some with a label: **fewlabels label iris.csv --label-column species**
 
     Example, a graph: **fewlabels label people.csv --edges friends.csv --classes red,blue**
+
+    Example, the same, its nodes with words, or with features, of their own: **fewlabels label papers.csv --edges
+    cites.csv --text abstract**
 
     Example, tasks exported from Label Studio, annotations and all: **fewlabels label tasks.json**
 

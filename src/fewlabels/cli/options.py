@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,6 +49,14 @@ Centred = Annotated[
     bool,
     typer.Option(help="Predict by what differs from node to node, not by which classes were asked about most."),
 ]
+NodeFeatures = Annotated[
+    Path | None,
+    typer.Option(
+        help="Features of the nodes beside the edges, averaged over them: a .npy file, rows in the order of the nodes "
+        "(as in the column source, then in target); or a table with a column node and numbers.",
+    ),
+]
+NodeText = Annotated[str | None, typer.Option("--text", help="The column of that table whose words are the features.")]
 Port = Annotated[
     int | None,
     typer.Option(

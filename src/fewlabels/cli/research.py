@@ -13,6 +13,8 @@ from rich.table import Table
 from fewlabels.cli.options import (
     MENU,
     Centred,
+    NodeFeatures,
+    NodeText,
     Seed,
     Smoothness,
     comma_separated,
@@ -133,13 +135,15 @@ def compare(
     data: Annotated[Path, typer.Argument(help="Edges (source, target[, weight]) or features (numbers and a label).")],
     labels: Annotated[Path | None, typer.Option(help="For edges: a file with columns node and label.")] = None,
     label_column: Annotated[str, typer.Option(help="For features: the column that holds the label.")] = "label",
+    features: NodeFeatures = None,
+    text: NodeText = None,
     strategies: Annotated[
         str,
         typer.Option(help=f"Some of {MENU}, skactiveml:NAME and graphlearning:NAME.", autocompletion=some_strategies),
     ] = "tsa,sopt,zlg,margin,random",
     n_labels: Annotated[int, typer.Option(help="Labelled nodes at the end of a trial.", min=2)] = 50,
     trials: Trials = 20,
-    neighbors: Annotated[int, typer.Option(help="For features: nearest neighbours of a point.", min=1)] = 10,
+    neighbors: Annotated[int, typer.Option(help="For features: nearest neighbours of each.", min=1)] = 10,
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
     smoothness: Smoothness = "auto",
     centred: Centred = True,
@@ -154,6 +158,9 @@ def compare(
 
     Example, rows of numbers with a column that holds the label: **fewlabels compare iris.csv --label-column species**
 
+    Example, a graph whose nodes have words: **fewlabels compare cites.csv --labels labels.csv --features papers.csv
+    --text abstract**
+
     Strategies of other packages can ask too: **--strategies tsa,skactiveml:UncertaintySampling,graphlearning:var_opt**.
     Whichever strategy asks, label propagation on the graph predicts.
     """
@@ -167,7 +174,7 @@ def compare(
     chosen = comma_separated(strategies) or ()
     for name in chosen:
         check_name(name)
-    dataset = read_dataset(data, labels, label_column, neighbors, console.print)
+    dataset = read_dataset(data, labels, label_column, neighbors, features=features, text=text, tell=console.print)
     known = int((dataset.labels >= 0).sum())
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False

@@ -14,6 +14,8 @@ from fewlabels.cli.options import (
     TARGET,
     Centred,
     Confidence,
+    NodeFeatures,
+    NodeText,
     Seed,
     Smoothness,
     StrategyName,
@@ -48,6 +50,9 @@ def suggest(
     classes: Annotated[
         str | None, typer.Option(help="All classes, as a,b,c; default: those in the labels file.")
     ] = None,
+    features: NodeFeatures = None,
+    text: NodeText = None,
+    neighbors: Annotated[int, typer.Option(help="With --features: nearest neighbours of a node.", min=1)] = 10,
     n: Annotated[int, typer.Option("-n", help="How many nodes to ask about.", min=1)] = 5,
     out: Annotated[Path | None, typer.Option(help="CSV to write: node, label, prediction, chances.")] = None,
     strategy: StrategyName = "tsa",
@@ -74,12 +79,16 @@ def suggest(
 
     With no label yet, name the classes: **fewlabels suggest --edges edges.csv --classes cat,dog**
 
+    Papers with citations and words: **fewlabels suggest --edges cites.csv --features papers.csv --text abstract
+    --labels labels.csv**
+
     How wrong is it? Draw checks with **--check 20 --out p.csv**, answer them in labels.csv without looking at the
     predictions, and say **--labels labels.csv --checked p.csv**
     """
     from fewlabels.files.atomic import require_writable
     from fewlabels.files.labels import read_checks, read_labels
     from fewlabels.graph.read import read_edges
+    from fewlabels.items.network import with_node_features
     from fewlabels.learner import ActiveLearner
     from fewlabels.learner.estimate import percent
     from fewlabels.learner.report import write_predictions
@@ -87,7 +96,7 @@ def suggest(
 
     if out:
         require_writable(out)
-    graph = read_edges(edges)
+    graph = with_node_features(read_edges(edges), features, text, neighbors, console.print)
     known = read_labels(labels, graph.names) if labels else {}
     named = list(comma_separated(classes) or sorted(set(known.values())))
     if len(named) < 2:

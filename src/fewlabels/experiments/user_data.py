@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from fewlabels.errors import FileError
+from fewlabels.errors import FileError, SettingError
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.files.features import read_features
 from fewlabels.files.labels import read_labels, unknown_nodes
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among
 from fewlabels.graph.read import read_edges
+from fewlabels.items.network import with_node_features
 
 
 def read_dataset(
@@ -22,11 +23,15 @@ def read_dataset(
     labels: str | os.PathLike[str] | None,
     label_column: str,
     n_neighbors: int,
+    *,
+    features: Path | None = None,
+    text: str | None = None,
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> Dataset:
     """Edges with a labels file, or features with a label column, made into a graph by nearest neighbours.
 
-    Nodes that only the labels file names stand alone.
+    Edges may be joined with features, or with the texts in a column of a table of nodes. Nodes that only the
+    labels file names stand alone.
     """
     name = Path(path).stem
     X = None
@@ -36,13 +41,16 @@ def read_dataset(
             tell(f"{len(alone):,} nodes of {labels} are in no edge and stand alone, the first {alone[0]!r}")
             every = [*graph.names, *alone]
             graph = Graph(among(np.arange(graph.n_nodes), graph.weights, len(every)), names=every)
+        graph = with_node_features(graph, features, text, n_neighbors, tell)
         found = read_labels(labels, graph.names)
-        text = [found.get(node, "") for node in graph.names]
+        names = [found.get(node, "") for node in graph.names]
+    elif features is not None or text is not None:
+        raise SettingError("--features and --text go with edges: give their labels with --labels.")
     else:
-        X, text = read_features(path, label_column)
+        X, names = read_features(path, label_column)
         graph = Graph.from_features(X, min(n_neighbors, len(X) - 1))
-    classes = sorted(set(text) - {""})
+    classes = sorted(set(names) - {""})
     if len(classes) < 2:
         raise FileError(f"{labels or path} holds {len(classes)} class(es): a comparison needs at least two.")
     number = {label: k for k, label in enumerate(classes)} | {"": -1}
-    return Dataset(name, graph, np.array([number[label] for label in text]), tuple(classes), features=X)
+    return Dataset(name, graph, np.array([number[label] for label in names]), tuple(classes), features=X)

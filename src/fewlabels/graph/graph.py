@@ -20,6 +20,7 @@ from fewlabels.errors import FileError, GraphError, NodeError, nearest
 from fewlabels.files.edge_list import WEIGHT, EdgeList
 from fewlabels.files.graphml import edges_of_graphml
 from fewlabels.files.npz import read_matrix, write_matrix
+from fewlabels.graph.alike import joined_with_features, rows_of
 from fewlabels.graph.foreign import (
     edges_of_igraph,
     edges_of_networkx,
@@ -30,12 +31,19 @@ from fewlabels.graph.foreign import (
 )
 from fewlabels.graph.knn import WEIGHTS, nearest_points, ties
 from fewlabels.graph.names import described
-from fewlabels.graph.weights import agreement, real_numbers, refuse_bad, weights_of_edges, weights_of_matrix
+from fewlabels.graph.weights import (
+    agreement,
+    node_count,
+    node_numbers,
+    real_numbers,
+    refuse_bad,
+    weights_of_edges,
+    weights_of_matrix,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_NODES = 2**31 - 1
 DIGESTED = 2**20  # entries at a time
 
 
@@ -83,7 +91,7 @@ class Graph:
                [5., 0., 1.],
                [0., 1., 0.]])
         """
-        i, j = _node_numbers("source", source), _node_numbers("target", target)
+        i, j = node_numbers("source", source), node_numbers("target", target)
         if len(i) != len(j):
             raise GraphError(f"{len(i)} sources and {len(j)} targets: give one of each for every edge.")
         w = np.ones(len(i)) if weight is None else real_numbers(f"the weights of {len(i)} edges", weight)
@@ -94,7 +102,7 @@ class Graph:
             raise GraphError(
                 f"node numbers reach {largest} in {len(i)} edges: renumber the nodes from 0, or give n_nodes."
             )
-        n = int(largest) + 1 if n_nodes is None else _count(n_nodes)
+        n = int(largest) + 1 if n_nodes is None else node_count(n_nodes)
         if largest >= n:
             raise GraphError(
                 f"an edge names node {largest} of a graph of {n} nodes, 0 to {n - 1}. Raise n_nodes or fix the edge."
@@ -128,6 +136,25 @@ class Graph:
         found = nearest_points(X, n_neighbors, metric, method)
         graph = cls(ties(found, weight))
         graph.recall = found.recall
+        return graph
+
+    def with_features(
+        self, X: Any, steps: int = 2, n_neighbors: int = 10, *, words: bool | None = None, method: str = "auto"
+    ) -> Graph:
+        """A graph of the same nodes, tied by its links and by features of the nodes, such as words.
+
+        Features are averaged over the links, `steps` times; then each node is also tied to its nearest by the cosine of
+        these averages. X, dense or sparse, has a row for every node in their order; or it is a frame or {name: row}.
+        Whole numbers from 0 are taken for counts of words, and weighted by tf-idf, unless `words` says otherwise. The
+        links keep their weights, and the new ties weigh as much on the whole.
+
+        >>> pairs = Graph.from_edges([0, 2], [1, 3])
+        >>> pairs.with_features([[5, 0], [0, 0], [3, 1], [0, 4]], n_neighbors=1).n_edges
+        2
+        """
+        weights, recall = joined_with_features(self.weights, rows_of(X, self.names), steps, n_neighbors, words, method)
+        graph = Graph(weights, names=None if self._position is None else self.names)
+        graph.recall = recall
         return graph
 
     @classmethod
@@ -277,27 +304,3 @@ class Graph:
             raise GraphError(f"the name {twice!r} stands for more than one node: give every node a name of its own.")
         self.names = names
         self._has_numbers = any(isinstance(name, Number) for name in names)
-
-
-def _node_numbers(what: str, values: ArrayLike) -> NDArray[np.int32]:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise GraphError(f"{what} is not a list of node numbers ({error}).") from None
-    if array.ndim != 1:
-        raise GraphError(f"{what} has shape {array.shape}: give one node number for every edge.")
-    if array.size and array.dtype.kind not in "iu":
-        raise GraphError(
-            f"{what} holds {array[0]!r}, not a whole number: "
-            "number the nodes from 0, or pass node names in a file or a networkx graph."
-        )
-    if array.size and (array.min() < 0 or int(array.max()) >= MOST_NODES):
-        wrong = array.min() if array.min() < 0 else array.max()
-        raise GraphError(f"{what} holds {wrong}: node numbers run from 0 to {MOST_NODES - 1}.")
-    return array.astype(np.int32, copy=False)
-
-
-def _count(n_nodes: Any) -> int:
-    if not is_whole(n_nodes) or not 1 <= operator.index(n_nodes) <= MOST_NODES:
-        raise GraphError(f"n_nodes is {n_nodes!r}: give a whole number from 1 to {MOST_NODES}.")
-    return operator.index(n_nodes)

@@ -25,7 +25,7 @@ def nearest_points(X: Any, n_neighbors: int, metric: str, method: str = "auto") 
     """The nearest neighbours of each point; bad points and unknown metrics are refused."""
     if metric not in METRICS:
         raise GraphError(f"metric is {metric!r}: choose one of {', '.join(METRICS)}.")
-    X = _as_points(X)
+    X = as_points(X)
     n = X.shape[0]
     if not is_whole(n_neighbors) or not 1 <= n_neighbors < n:
         raise GraphError(f"n_neighbors is {n_neighbors!r} for {n} points: give a whole number from 1 to {n - 1}.")
@@ -67,7 +67,7 @@ def among(nodes: NDArray[np.int64], ties: sparse.csr_array, n: int) -> sparse.cs
     return sparse.csr_array((part.data, (nodes[i], nodes[j])), shape=(n, n))
 
 
-def _as_points(X: Any) -> Any:
+def as_points(X: Any) -> Any:
     """X as a finite float array (n, d), dense or sparse."""
     if sparse.issparse(X):
         X = sparse.csr_array(X.astype(float))

@@ -6,17 +6,20 @@ graph of ten million edges goes through in seconds.
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from fewlabels.arrays import is_whole
 from fewlabels.errors import GraphError
 
 LIGHTEST, HEAVIEST = 1e-100, 1e100  # sums and squares of weights between them stay finite
+MOST_NODES = 2**31 - 1
 SYMMETRY = 1e-9  # two directions of an edge agree when they differ by less than this share
 ROUNDINGS = 64  # the same in numbers of fewer bits: so many times their own rounding, and at most one in a hundred
 
@@ -81,6 +84,31 @@ def weights_of_edges(
     _refuse_bad_sums(half)
     half = _without_loops(half)
     return _frozen(half + half.T)
+
+
+def node_numbers(what: str, values: ArrayLike) -> NDArray[np.int32]:
+    """The values as node numbers, refused if they are not."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise GraphError(f"{what} is not a list of node numbers ({error}).") from None
+    if array.ndim != 1:
+        raise GraphError(f"{what} has shape {array.shape}: give one node number for every edge.")
+    if array.size and array.dtype.kind not in "iu":
+        raise GraphError(
+            f"{what} holds {array[0]!r}, not a whole number: "
+            "number the nodes from 0, or pass node names in a file or a networkx graph."
+        )
+    if array.size and (array.min() < 0 or int(array.max()) >= MOST_NODES):
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise GraphError(f"{what} holds {wrong}: node numbers run from 0 to {MOST_NODES - 1}.")
+    return array.astype(np.int32, copy=False)
+
+
+def node_count(n_nodes: Any) -> int:
+    if not is_whole(n_nodes) or not 1 <= operator.index(n_nodes) <= MOST_NODES:
+        raise GraphError(f"n_nodes is {n_nodes!r}: give a whole number from 1 to {MOST_NODES}.")
+    return operator.index(n_nodes)
 
 
 def refuse_bad(w: NDArray[np.float64], where: Callable[[int], str]) -> None:

@@ -1,25 +1,44 @@
-"""The person's own graph: items are its nodes, and a table may say more about them."""
+"""The person's own graph: items are its nodes, and a table, features or texts may say more about them."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fewlabels.errors import FileError
+from fewlabels.arrays import Floats
+from fewlabels.errors import FileError, SettingError
+from fewlabels.files.features import own_features, standardised
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among
 from fewlabels.graph.read import read_edges
 from fewlabels.items.assemble import Shown, Tell
 from fewlabels.items.rows import NAMES, read_rows
+from fewlabels.items.texts import at_rows, words_of
+
+ORDER = "the nodes, as they come in the column source and then in target"
 
 
 def read_network(
-    edges: Path, data: Path | None, name: str | None, label: str | None, tell: Tell
+    edges: Path,
+    data: Path | None,
+    name: str | None,
+    label: str | None,
+    tell: Tell,
+    *,
+    text: str | None = None,
+    features: Path | None = None,
+    neighbors: int = 10,
 ) -> tuple[Graph, Shown]:
-    """Nodes in the order of the edges, then those of the table that no edge names, which stand alone."""
+    """Nodes in the order of the edges, then those of the table that no edge names, which stand alone.
+
+    With features, or the texts of the table, the links are joined with neighbours by these (`Graph.with_features`).
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         named = read_edges(edges)
@@ -27,8 +46,13 @@ def read_network(
         tell(f"{edges}: {warning.message}")
     nodes = [str(node) for node in named.names]
     if data is None:
-        return Graph(named.weights), Shown(nodes, named.fingerprint())
-    rows = read_rows(data, name, label)
+        plain = Shown(nodes, named.fingerprint())
+        if features is None:
+            return Graph(named.weights), plain
+        X = own_features(features, len(nodes), ORDER)
+        joint = joined(Graph(named.weights), X, "features", neighbors, tell)
+        return joint, replace(plain, ties=_ties(plain.ties, neighbors, X))
+    rows = read_rows(data, name, label, [] if text is None else [text])
     if rows.name is None:
         raise FileError(
             f"{data} has no column that names the nodes ({', '.join(NAMES)}; no cell empty, no name twice): "
@@ -48,7 +72,7 @@ def read_network(
     bare = sum(node not in row_of for node in nodes)
     if bare:
         tell(f"{bare:,} of {len(nodes):,} nodes have no row in {data}")
-    attributes, known = rows.attributes(), rows.known()
+    attributes, known = rows.attributes([] if text is None else [text]), rows.known()
     every = nodes + alone
     nothing: Mapping[str, str] = {}
     shown = Shown(
@@ -57,4 +81,58 @@ def read_network(
         attributes=[attributes[row_of[node]] if node in row_of else nothing for node in every],
         known={k: known[row_of[node]] for k, node in enumerate(every) if row_of.get(node, -1) in known},
     )
-    return Graph(among(np.arange(len(nodes)), named.weights, len(every))), shown
+    graph = Graph(among(np.arange(len(nodes)), named.weights, len(every)))
+    at = np.array([[k, row_of[node]] for k, node in enumerate(every) if node in row_of])
+    if text is not None:
+        texts = rows.texts(text, may_be_empty=True)
+        shown = replace(shown, texts=[texts[row_of[node]] if node in row_of else "" for node in every])
+    if text is None and features is None:
+        return graph, shown
+    X = words_of(texts) if features is None else own_features(features, len(rows), "the rows of the table")
+    shown = replace(shown, ties=_ties(shown.ties, neighbors, None if features is None else X))
+    kind = "words" if features is None else "features"
+    return joined(graph, at_rows(X[at[:, 1]], at[:, 0], len(every)), kind, neighbors, tell), shown
+
+
+def joined(graph: Graph, X: Any, kind: str, neighbors: int, tell: Tell) -> Graph:
+    """The links with neighbours by these features; `kind` is "words" where they are weighted already."""
+    k = min(neighbors, graph.n_nodes - 1)
+    tell(f"Averaging the {kind} over {graph.n_edges:,} links, and finding the {k} nearest of each node by them")
+    return graph.with_features(X, n_neighbors=k, words=False if kind == "words" else None)
+
+
+def with_node_features(graph: Graph, path: Path | None, text: str | None, neighbors: int, tell: Tell) -> Graph:
+    """The graph, joined with the features of its nodes if a file of them is given."""
+    if path is None:
+        if text is not None:
+            raise SettingError(f"--text {text} names a column of a table of nodes: give that table as --features.")
+        return graph
+    X, kind = node_features(path, text, graph.names)
+    return joined(graph, X, kind, neighbors, tell)
+
+
+def node_features(path: Path, text: str | None, names: Sequence[Hashable]) -> tuple[Any, str]:
+    """(n, d) the features of these nodes, zeros where the file has none, and whether they are "words" or "features".
+
+    From a .npy file in the order of the nodes, or from a table that names them: a column of texts, or all its numbers.
+    """
+    if path.suffix.lower() == ".npy":
+        if text is not None:
+            raise SettingError(f"--text {text} names a column, and {path} is an array: give a table of the nodes.")
+        return own_features(path, len(names), ORDER), "features"
+    rows = read_rows(path, None, None, [] if text is None else [text])
+    if rows.name is None or rows.name == text:
+        raise FileError(f"{path} has no column that names the nodes: call it node, and fill it in every row.")
+    X = standardised(path, rows.features()) if text is None else words_of(rows.texts(text, may_be_empty=True))
+    if X is None:
+        raise FileError(f"{path} has no column of numbers: name a column of texts with --text.")
+    row_of = {name: row for row, name in enumerate(rows.names())}
+    at = np.array([[k, row_of[str(name)]] for k, name in enumerate(names) if str(name) in row_of]).reshape(-1, 2)
+    if not len(at):
+        raise FileError(f"{path}: its column {rows.name!r} names none of the nodes, such as {str(names[0])!r}.")
+    return at_rows(X[at[:, 1]], at[:, 0], len(names)), "features" if text is None else "words"
+
+
+def _ties(links: str, neighbors: int, X: Floats | None) -> str:
+    by = "words" if X is None else hashlib.sha256(repr(X.shape).encode() + X.astype("<f8").tobytes()).hexdigest()
+    return f"{links} and {neighbors} nearest by {by} averaged over the links"

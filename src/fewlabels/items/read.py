@@ -42,7 +42,8 @@ def read_items(
     """The items of a folder of images, of a table, or of edges; `tell` reports what takes longer than a moment.
 
     Columns are given by name. Features are a .npy file with a row for every item, in the order of the table or of the
-    sorted images; neighbours come from them, whatever is shown. Images lie in the folder, that of the table, or
+    sorted images; neighbours come from them, whatever is shown. With edges, features or texts are averaged over the
+    links, and neighbours by them join the links. Images lie in the folder, that of the table, or
     `images_from`, wherever links lead.
     """
     folder = data is not None and data.is_dir()
@@ -53,7 +54,7 @@ def read_items(
         raise SettingError(f"{neighbors} neighbours: give at least 1.")
     if edges is not None:
         kind = "node"
-        graph, shown = read_network(edges, data, name, label, tell)
+        graph, shown = read_network(edges, data, name, label, tell, text=text, features=features, neighbors=neighbors)
         if graph.n_nodes < 2:
             raise FileError(f"{edges} names 1 node: give at least two items.")
     elif data is None or not data.exists():
@@ -161,13 +162,13 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
             "--text and --image given together: an item shows one, and the other columns beneath it. Leave one out."
         )
     if "--edges" in options:
-        wrong: list[str] = [option for option in ("--text", "--image", "--features") if option in options]
-        if wrong:
+        if "--image" in options:
             raise SettingError(
-                f"--edges and {wrong[0]} given together: the edges say which items are neighbours, and a table's "
-                f"columns are shown as they are. Leave {wrong[0]} out."
+                "--edges and --image given together: a node shows its text or its columns. Leave --image out; features "
+                "of the images may be given with --features."
             )
-        if data is None and (wrong := [option for option in ("--label-column", "--name-column") if option in options]):
+        columns_named = ("--text", "--label-column", "--name-column")
+        if data is None and (wrong := [option for option in columns_named if option in options]):
             raise SettingError(f"{wrong[0]} names a column of a table of nodes: give that table as well as --edges.")
     if folder and (wrong := [option for option in options if option != "--features"]):
         raise SettingError(f"{data} is a folder of images, which has no use for {wrong[0]}: leave it out.")

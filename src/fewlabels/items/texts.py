@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from fewlabels.arrays import Ints
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among, knn_weights
@@ -16,7 +17,15 @@ ALONE = 0.1  # where a larger share of the texts shares no word with any other, 
 
 
 def text_graph(texts: Sequence[str], neighbors: int) -> Graph:
-    """Each text tied to its nearest by the cosine of TF-IDF; a text that shares nothing with any other stands alone.
+    """Each text tied to its nearest by the cosine of TF-IDF; a text that shares nothing with any other stands alone."""
+    X = words_of(texts)
+    tied = np.flatnonzero(~_empty(X))  # at least two: what is counted occurs in two texts or more
+    ties = knn_weights(X[tied], min(neighbors, len(tied) - 1), "gaussian", "cosine")
+    return Graph(among(tied, ties, len(texts)))
+
+
+def words_of(texts: Sequence[str]) -> sparse.csr_array:
+    """(n, d) TF-IDF, rows of length 1, or 0 for a text that shares nothing with any other.
 
     Words and pairs of words count if they occur in two texts or more. Where they leave many texts without a tie (a
     language without spaces, product codes), pieces of two to four letters count instead.
@@ -35,9 +44,12 @@ def text_graph(texts: Sequence[str], neighbors: int) -> Graph:
             f"no two of the {len(texts)} texts share a word or a piece of one, so none has a neighbour. "
             "Name another column, or give --features."
         )
-    tied = np.flatnonzero(~_empty(X))  # at least two: what is counted occurs in two texts or more
-    ties = knn_weights(X[tied], min(neighbors, len(tied) - 1), "gaussian", "cosine")
-    return Graph(among(filled[tied], ties, len(texts)))
+    return at_rows(X, filled, len(texts))
+
+
+def at_rows(X: Any, rows: Ints, n: int) -> Any:
+    """(n, d) the rows of X at these places among n, zeros elsewhere."""
+    return sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(n, len(rows))) @ X
 
 
 def _tf_idf(texts: Sequence[str], **how: Any) -> Any:

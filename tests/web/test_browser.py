@@ -195,8 +195,14 @@ def test_everything_can_be_taken_away_at_any_moment(digits, tmp_path, visit):
         answers = label_digits(page, 3)
         files = {}
         for ending in ("csv", "jsonl"):
+            page.keyboard.press("Shift+E")
+            page.locator(f"[data-test=export-format][value={ending}]").check()
+            expect(page.get_by_test_id("export-said")).to_have_text("1,797 items: 3 labelled, 1,794 predicted.")
+            expect(page.get_by_test_id("export-go")).to_have_attribute("href", f"api/export/{ending}?at_least=0")
             with page.expect_download() as started:
-                page.get_by_test_id(f"export-{ending}").click()
+                page.get_by_test_id("export-go").click()
+            page.screenshot(path=SHOTS / "export.png")
+            page.keyboard.press("Escape")
             assert started.value.suggested_filename == f"digits-labels.{ending}"
             files[ending] = Path(started.value.path()).read_text()
         rows = list(csv.DictReader(files["csv"].splitlines()))

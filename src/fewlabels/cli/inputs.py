@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import typer
 from fewlabels.errors import FileError, SettingError
 
 if TYPE_CHECKING:
+    from fewlabels.export.formats import Format
     from fewlabels.items import Items
     from fewlabels.labelstudio import TaskFile
     from fewlabels.session import Session
@@ -91,6 +92,14 @@ class Inputs:
         if beside is None:
             raise SettingError("there is nothing to label: give a folder of images, a table, or --edges FILE.")
         return path or beside.resolve().with_name(beside.resolve().name + ".fewlabels.sqlite")
+
+
+def formats(found: TaskFile | None) -> Mapping[str, Format]:
+    """All formats of the export; what came from Label Studio goes back as its own tasks."""
+    from fewlabels.export.formats import FORMATS
+    from fewlabels.labelstudio.format import task_format
+
+    return {**FORMATS, "label-studio": task_format(found.control, found.tasks) if found else task_format()}
 
 
 def take_annotations(found: TaskFile | None) -> Callable[[Session], None]:

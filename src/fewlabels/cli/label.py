@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewlabels.cli.inputs import Choices, Config, Inputs, take_annotations
+from fewlabels.cli.inputs import Choices, Config, Inputs, formats, take_annotations
 from fewlabels.cli.options import (
     CONFIDENCE,
     EVERY,
@@ -31,6 +31,7 @@ from fewlabels.errors import FileError
 
 if TYPE_CHECKING:
     from fewlabels.items import Items
+    from fewlabels.labelstudio import TaskFile
     from fewlabels.session import Session
 
 Overlap = Annotated[int, typer.Option(help="How many people label each item.", min=1)]
@@ -121,6 +122,7 @@ def label(
         people=people,
         trusted=comma_separated(trusted_host) or (),
         begun=take_annotations(found),
+        found=found,
     )
 
 
@@ -141,6 +143,7 @@ def open_page(
     people: Path | None = None,
     trusted: Sequence[str] = (),
     begun: Callable[[Session], None] = lambda session: None,
+    found: TaskFile | None = None,
 ) -> None:
     """Say what was understood, open the page, and say at the end where the answers are."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped by a service manager: the same as Ctrl-C
@@ -176,6 +179,7 @@ def open_page(
         browser=browser,
         trusted=trusted,
         started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"),
+        formats=formats(found),
     )
     standing = session.snapshot().standing
     console.print(standing.verdict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from fewlabels.arrays import Floats
@@ -24,6 +25,15 @@ class Pictures(Protocol):
 
     def thumbnail(self, item: int) -> tuple[bytes, str]:
         """The same, at most 128 x 128."""
+
+    def original(self, item: int) -> tuple[bytes, str]:
+        """The file's own bytes, and the ending that fits them, such as .jpg."""
+
+    def ending(self, item: int) -> str:
+        """That ending alone."""
+
+    def file(self, item: int) -> Path | None:
+        """Where the file lies; None where the image is drawn."""
 
 
 @dataclass(frozen=True)

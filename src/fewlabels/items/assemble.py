@@ -6,11 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.items import Items, Pictures
 from fewlabels.items.layout import layout
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Tell = Callable[[str], None]
 
@@ -26,6 +30,7 @@ class Shown:
     pictures: Pictures | None = None
     contents: Sequence[str] = ()  # a digest of each item's image
     known: Mapping[int, str] = field(default_factory=dict)
+    table: pd.DataFrame | None = None  # as it was given, a row for every item
 
 
 def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequence[str], tell: Tell) -> Items:
@@ -49,6 +54,7 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
         pictures=shown.pictures,
         known=dict(shown.known),
         classes=given + sorted(set(shown.known.values()) - set(given)),
+        table=shown.table,
     )
 
 

@@ -53,6 +53,15 @@ class DigitPictures:
     def thumbnail(self, item: int) -> tuple[bytes, str]:
         return self._drawn(item, THUMBNAIL), "image/png"
 
+    def original(self, item: int) -> tuple[bytes, str]:
+        return self._drawn(item, SHOWN), ".png"
+
+    def ending(self, item: int) -> str:
+        return ".png"
+
+    def file(self, item: int) -> None:
+        return None
+
     def _draw(self, item: int, side: int) -> bytes:
         from PIL import Image
 

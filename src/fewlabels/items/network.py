@@ -75,11 +75,13 @@ def read_network(
     attributes, known = rows.attributes([] if text is None else [text]), rows.known()
     every = nodes + alone
     nothing: Mapping[str, str] = {}
+    described = rows.table.reset_index(drop=True).reindex([row_of.get(node, -1) for node in every])
     shown = Shown(
         every,
         named.fingerprint(),
         attributes=[attributes[row_of[node]] if node in row_of else nothing for node in every],
         known={k: known[row_of[node]] for k, node in enumerate(every) if row_of.get(node, -1) in known},
+        table=described.reset_index(drop=True),
     )
     graph = Graph(among(np.arange(len(nodes)), named.weights, len(every)))
     at = np.array([[k, row_of[node]] for k, node in enumerate(every) if node in row_of])

@@ -74,6 +74,16 @@ class ImageFiles:
         """A small JPEG, made when the image was first read."""
         return self._files[self._number(item)].thumbnail, "image/jpeg"
 
+    def original(self, item: int) -> tuple[bytes, str]:
+        """The file's own bytes, whatever its format."""
+        return _unchanged(self._files[self._number(item)]), self.ending(item)
+
+    def ending(self, item: int) -> str:
+        return self._files[self._number(item)].path.suffix.lower()
+
+    def file(self, item: int) -> Path:
+        return self._files[self._number(item)].path
+
     def _number(self, item: int) -> int:
         if not 0 <= item < len(self._files):
             raise NodeError(f"there is no item {item}: items are 0 to {len(self._files) - 1}.")

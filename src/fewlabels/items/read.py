@@ -128,6 +128,7 @@ def _from_rows(
         _ties(min(neighbors, len(rows) - 1), by, X),
         attributes=rows.attributes([c for c in (text, image) if c is not None]),
         known=rows.known(),
+        table=rows.table,
     )
     if text is not None:
         texts = rows.texts(text, may_be_empty=True)

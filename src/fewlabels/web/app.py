@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from starlette.types import ASGIApp
 
 from fewlabels import __version__
 from fewlabels.errors import FewlabelsError, FileError, NodeError
+from fewlabels.export.formats import FORMATS, Format
 from fewlabels.session import ConflictError, Session
 from fewlabels.session.store import StoreError, StoreFullError, StoreGoneError
-from fewlabels.web import lists, routes, shapes
+from fewlabels.web import exports, lists, routes, shapes
 from fewlabels.web.guard import Guard, Rules
 from fewlabels.web.managing import managing
 
@@ -47,7 +49,14 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(session: Session, *, rules: Rules | None = None, several: bool = False, person: str = "") -> ASGIApp:
+def make_app(
+    session: Session,
+    *,
+    rules: Rules | None = None,
+    several: bool = False,
+    person: str = "",
+    formats: Mapping[str, Format] = FORMATS,
+) -> ASGIApp:
     """The page of a session. `several`: each person gives a name; else `person` is the one who answers."""
     rules = rules or Rules()
     pages = Environment(loader=PackageLoader("fewlabels.web"), autoescape=select_autoescape())
@@ -71,7 +80,7 @@ def make_app(session: Session, *, rules: Rules | None = None, several: bool = Fa
     routes.reviewing(api, session)
     lists.listing(api, session)
     lists.labelling_many(api, session, rules)
-    routes.exporting(api, session)
+    exports.exporting(api, session, formats)
 
     def sign_in(wrong: bool) -> str:
         return pages.get_template("token.html").render(static="static", wrong=wrong)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
-import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -18,10 +15,8 @@ from starlette.datastructures import Headers
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
-from fewlabels.files.spreadsheet import as_text
 from fewlabels.session import ConflictError, Question, Session, Snapshot
 from fewlabels.session.limits import LONGEST_NAME
-from fewlabels.session.overview import Row
 from fewlabels.web import present, shapes
 from fewlabels.web.guard import Rules
 from fewlabels.web.rescue import rescue
@@ -264,30 +259,3 @@ def reviewing(api: FastAPI, session: Session) -> None:
         shot = session.snapshot()
         found = [present.disagreement(shot, k, history) for k, history in shot.disagreements()]
         return shapes.Disagreements(items=found)
-
-
-def exporting(api: FastAPI, session: Session) -> None:
-    def download(text: str, media_type: str, ending: str) -> Response:
-        name = "".join(c if c.isalnum() and c.isascii() else "-" for c in session.items.title)
-        headers = {"content-disposition": f'attachment; filename="{name}-labels.{ending}"'}
-        return Response(text, media_type=media_type, headers=headers)
-
-    def settled_rows() -> list[Row]:
-        session.settle()
-        return list(session.snapshot().rows())
-
-    @api.get("/api/export.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
-    def as_csv() -> Response:
-        """Labels and predictions of all items, with probabilities, who and when."""
-        rows = settled_rows()
-        text = io.StringIO()
-        writer = csv.DictWriter(text, rows[0].keys(), lineterminator="\r\n")
-        writer.writeheader()
-        writer.writerows({name: as_text(cell) for name, cell in row.items()} for row in rows)
-        return download(text.getvalue(), "text/csv; charset=utf-8", "csv")
-
-    @api.get("/api/export.jsonl", response_class=Response, responses={200: {"content": {"application/jsonl": {}}}})
-    def as_json_lines() -> Response:
-        """The same, one JSON object per line."""
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in settled_rows())
-        return download(text, "application/jsonl; charset=utf-8", "jsonl")

@@ -24,6 +24,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from fewlabels.errors import SettingError
+from fewlabels.export.formats import FORMATS, Format
 from fewlabels.session import Session
 from fewlabels.session.store import StoreError
 from fewlabels.web.app import make_app
@@ -110,12 +111,14 @@ def serve(
     browser: bool = False,
     trusted: Iterable[str] = (),
     started: Callable[[], None] = lambda: None,
+    formats: Mapping[str, Format] = FORMATS,
 ) -> None:
     """Serve the session's page until Ctrl-C or a termination signal; `trusted` are hosts a proxy offers it under."""
     revocation = Revocation(lambda: session.path)
     visitors, cookie = Visitors(revocation.asked), f"fewlabels-{place.port}"
     rules = Rules(place.token, cookie, visitors=visitors, people=place.people, trusted=frozenset(trusted))
-    app = make_app(session, rules=rules, several=place.several, person="" if place.several else _user())
+    person = "" if place.several else _user()
+    app = make_app(session, rules=rules, several=place.several, person=person, formats=formats)
 
     def begun() -> None:
         started()

@@ -17,6 +17,7 @@ import { startRefresh } from "./progress/refresh.js";
 import { startReview } from "./review/review.js";
 import { startStanding } from "./progress/standing.js";
 import { startWhy } from "./label/why.js";
+import { startExport } from "./export.js";
 import { startLeaving } from "./leave.js";
 
 /** From the map or a neighbour: that item becomes the question, wherever the person was. */
@@ -41,6 +42,7 @@ function wire() {
   startRefresh();
   startKeys();
   startLeaving();
+  startExport();
 }
 
 async function begin() {

@@ -3,6 +3,7 @@
 import { $ } from "../core/dom.js";
 import { state } from "../core/state.js";
 import { accept, answer, skip, undo } from "./answering.js";
+import { openExport } from "../export.js";
 import { show } from "../views.js";
 
 const typing = (element) => element.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
@@ -32,7 +33,7 @@ function onKey(event) {
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !singleKeys()) return;
-  const action = everywhere[key] ?? (state.view === "label" ? labelKey(key, target, event) : null);
+  const action = (event.shiftKey && key === "e" ? openExport : everywhere[key]) ?? (state.view === "label" ? labelKey(key, target, event) : null);
   if (!action) return;
   event.preventDefault();
   action();

@@ -9,6 +9,7 @@ import httpx
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from support.browser import item, press
 from support.items import words
 from support.keys import fresh_key
 from support.pages import page_of, served
@@ -29,19 +30,6 @@ TRUTH = load_digits().target
 @pytest.fixture(scope="module")
 def digits():
     return digits_items()
-
-
-def item(page, other_than=None):
-    """The number of the item on the page, once there is one, and another one."""
-    page.wait_for_selector("body[data-item]" + ("" if other_than is None else f":not([data-item='{other_than}'])"))
-    return int(page.get_attribute("body", "data-item"))
-
-
-def press(page, key):
-    """Press a key that moves on; the item that comes next."""
-    before = item(page)
-    page.keyboard.press(key)
-    return item(page, other_than=before)
 
 
 def label_digits(page, how_many):

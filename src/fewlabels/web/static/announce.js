@@ -23,12 +23,27 @@ export function showBanner(sentence, retry = null, save = null) {
   $("retry").hidden = !retry;
   $("rescue").hidden = !save;
   $("banner-close").hidden = Boolean(retry);
+  // What lies behind an open dialog cannot be reached.
+  document.querySelector("dialog[open]")?.prepend($("banner"));
   $("banner").hidden = false;
 }
 
 export function hideBanner() {
   again = rescue = null;
   $("banner").hidden = true;
+  putBack();
+}
+
+const putBack = () => { if ($("banner").closest("dialog")) $("announcer").before($("banner")); };
+
+let fading = null;
+
+/** A short message that goes away by itself: what others changed, what a key did. */
+export function notice(sentence, stay = 6000) {
+  clearTimeout(fading);
+  $("notice").textContent = sentence;
+  $("notice").hidden = false;
+  fading = setTimeout(() => { $("notice").hidden = true; }, stay);
 }
 
 /** Where the answers are kept. */
@@ -41,6 +56,7 @@ export function startBanner() {
     event.preventDefault();
     rescue();
   });
+  document.addEventListener("close", putBack, true);
   $("retry").addEventListener("click", () => again?.());
   $("banner-close").addEventListener("click", hideBanner);
 }

@@ -2,12 +2,13 @@
 
 import { get } from "./core/api.js";
 import { hideBanner, showBanner, showStore, startBanner } from "./announce.js";
-import { set, state } from "./core/state.js";
+import { set, setClasses, state } from "./core/state.js";
 import { startPrefetch } from "./label/prefetch.js";
 import { accept, answer, ask, startAnswering } from "./label/answering.js";
 import { startClasses } from "./label/classes.js";
 import { startDisagreements } from "./review/disagreements.js";
 import { startKeys } from "./label/keys.js";
+import { startManaging } from "./label/manage.js";
 import { startMap } from "./map/map.js";
 import { firstView, show, startViews } from "./views.js";
 import { meet } from "./person.js";
@@ -41,6 +42,7 @@ function wire() {
   startMap(askAbout);
   startRefresh();
   startKeys();
+  startManaging();
   startLeaving();
   startExport();
 }
@@ -53,7 +55,7 @@ async function begin() {
     return;
   }
   if (state.session.store) showStore(state.session.store);
-  set("classes", state.session.classes);
+  setClasses({ classes: state.session.classes, version: state.session.classes_version });
   firstView();
   await meet(() => ask());
   ask();

@@ -10,8 +10,16 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 
 export const isDark = () => (document.documentElement.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
 
-/** The pair for light and dark; beyond ten the hue turns by the golden angle, so that near numbers differ most. */
-function pair(number) {
+let given = []; // class number -> number of its colour, where they differ
+
+/** Which colour each class has, by its place among the classes. */
+export const setColours = (numbers) => { given = numbers; };
+
+/** The pair of a class for light and dark. */
+const pair = (number) => colour(given[number] ?? number);
+
+/** Beyond ten the hue turns by the golden angle, so that near numbers differ most. */
+function colour(number) {
   if (number < light.length) return [light[number], dark[number]];
   const hue = Math.round((number * 137.508 + 20) % 360);
   const step = number % 3;
@@ -22,8 +30,12 @@ function pair(number) {
 export const colourNow = (number) => (number < 0 ? (isDark() ? "#5d6675" : "#b4bac4") : pair(number)[isDark() ? 1 : 0]);
 
 /** For CSS, which follows the theme by itself. */
-export function paint(element, number) {
-  const [day, night] = number < 0 ? ["#8a93a3", "#8a93a3"] : pair(number);
+export const paint = (element, number) => paintIn(element, number < 0 ? ["#8a93a3", "#8a93a3"] : pair(number));
+
+/** The same with a colour of the palette, whichever class has it. */
+export const paintWith = (element, number) => paintIn(element, colour(number));
+
+function paintIn(element, [day, night]) {
   element.style.setProperty("--colour", `light-dark(${day}, ${night})`);
   return element;
 }

@@ -1,8 +1,11 @@
 // What the page knows, and who wants to hear when it changes.
 
+import { setColours } from "./colours.js";
+
 export const state = {
   session: null, // GET /api/session, as it came
-  classes: [], // [{name, key}], in the server's order
+  classes: [], // [{id, name, colour, key, description}], in the server's order
+  classesVersion: null, // another one in the standing: they have changed
   person: "",
   question: null, // what the server asks
   shown: null, // the question on the screen: a moment behind, while its image loads
@@ -23,6 +26,19 @@ export function on(name, listener) {
 export function set(name, value) {
   state[name] = value;
   for (const listener of listeners.get(name) ?? []) listener(value);
+}
+
+/** Take in the classes as the server sent them. */
+export function setClasses({ classes, version }) {
+  setColours(classes.map(({ colour }) => colour));
+  state.classesVersion = version;
+  set("classes", classes);
+}
+
+/** A class whose name differs from this one in nothing but case, spaces, - and _; or undefined. */
+export function alike(name) {
+  const plain = (text) => text.normalize("NFKC").toLocaleLowerCase().replace(/[\s_-]+/g, "");
+  return state.classes.find((one) => one.name !== name && plain(one.name) === plain(name));
 }
 
 export const classNumber = (label) => state.classes.findIndex((one) => one.name === label);

@@ -1,11 +1,11 @@
 // Answer, skip, undo, ask about another item: everything that moves the question on.
 
-import { $ } from "../core/dom.js";
+import { $, el, words } from "../core/dom.js";
 import { announce, hideBanner, showBanner } from "../announce.js";
 import { get, post } from "../core/api.js";
 import { deliver, isBusy, remedy } from "../core/deliver.js";
 import { press, release } from "./classes.js";
-import { on, set, state } from "../core/state.js";
+import { alike, on, set, setClasses, state } from "../core/state.js";
 import { suggestion } from "./question.js";
 
 /** The new question first; the rest of the reply waits until the item is on the screen. */
@@ -76,25 +76,22 @@ export async function ask(item = null) {
   }
 }
 
-/** Add a class; with `thenAnswer` it is also the answer. */
-export function addClass(name, thenAnswer, added) {
+/** Add a class; with `thenAnswer` it is also the answer. `sure`: though there is one much like it. */
+function addClass(name, thenAnswer, added, sure) {
   const known = state.classes.some((one) => one.name === name);
   const go = () => {
     added();
     if (thenAnswer && state.question) answer(name);
   };
   if (known) return go();
-  deliver("/api/classes", { who: state.person, name }, (reply) => {
-    set("classes", reply.classes);
+  deliver("/api/classes", { who: state.person, name, sure }, (reply) => {
+    setClasses(reply);
     announce(`New class ${name}.`);
     go();
   });
 }
 
-export async function reloadClasses() {
-  const session = await get("/api/session");
-  set("classes", session.classes);
-}
+export const reloadClasses = async () => setClasses(await get("/api/classes"));
 
 export function startAnswering() {
   on("shown", (question) => { $("skip").disabled = $("unsure").disabled = !question; });
@@ -103,13 +100,31 @@ export function startAnswering() {
   $("unsure").addEventListener("click", () => skip(true));
   $("undo").addEventListener("click", () => undo());
 
+  startNewClass();
+}
+
+/** The field for a new class. A name much like another's is asked back: most often it is a slip. */
+function startNewClass() {
   const field = $("new-class-input");
-  const add = (thenAnswer) => {
+  const asked = $("new-class-alike");
+  const done = () => { field.value = ""; $("new-class-choice").hidden = asked.hidden = true; field.blur(); };
+  const add = (thenAnswer, sure = false) => {
     const name = field.value.trim();
-    if (!name) return;
-    addClass(name, thenAnswer, () => { field.value = ""; $("new-class-choice").hidden = true; field.blur(); });
+    const like = sure || state.classes.some((one) => one.name === name) ? undefined : alike(name);
+    if (like) meantAnother(name, like.name, thenAnswer);
+    else if (name) addClass(name, thenAnswer, done, sure);
   };
-  field.addEventListener("input", () => { $("new-class-choice").hidden = !field.value.trim(); });
+  const meantAnother = (name, like, thenAnswer) => {
+    const button = (test, act, ...words) => el("button", { type: "button", data: { test }, onclick: act }, ...words);
+    asked.replaceChildren(el("p", {}, "There is a class “", words(like), "”: did you mean it?"),
+      button("alike-yes", () => { done(); if (thenAnswer) answer(like); }, "Yes, ", words(like)),
+      button("alike-no", () => add(thenAnswer, true), "No, add ", words(name)));
+    asked.hidden = false;
+    $("new-class-choice").hidden = true;
+    announce(`There is a class ${like}: did you mean it?`);
+    asked.querySelector("button").focus();
+  };
+  field.addEventListener("input", () => { $("new-class-choice").hidden = !field.value.trim(); asked.hidden = true; });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") field.blur();
     if (event.key !== "Enter" || event.isComposing) return;
@@ -118,4 +133,5 @@ export function startAnswering() {
   });
   $("new-class").addEventListener("submit", (event) => { event.preventDefault(); add(true); });
   $("new-class-only").addEventListener("click", () => add(false));
+  asked.addEventListener("keydown", (event) => { if (event.key === "Escape") { asked.hidden = true; field.focus(); } });
 }

@@ -11,9 +11,9 @@ let letters = 0; // px the longest name needs
 
 function build(classes) {
   buttons.clear();
-  classes.forEach(({ name, key }, number) => {
+  classes.forEach(({ name, key, description }, number) => {
     const button = el("button", {
-      type: "button", class: "class", title: name, "aria-keyshortcuts": key?.toUpperCase(),
+      type: "button", class: "class", title: description ? `${name}: ${description}` : name, "aria-description": description || null, "aria-keyshortcuts": key?.toUpperCase(),
       data: { test: "class-button", label: name },
     }, el("span", { class: "bar" }), kbd(key), el("span", { class: "chip" }),
       el("span", { class: "name" }, words(name)), el("span", { class: "chance" }));

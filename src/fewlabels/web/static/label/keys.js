@@ -4,6 +4,7 @@ import { $ } from "../core/dom.js";
 import { state } from "../core/state.js";
 import { accept, answer, skip, undo } from "./answering.js";
 import { openExport } from "../export.js";
+import { manage } from "./manage.js";
 import { show } from "../views.js";
 
 const typing = (element) => element.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
@@ -19,6 +20,7 @@ const everywhere = { h: () => $("help-dialog").showModal(), r: () => show(state.
 const labelling = {
   u: () => skip(true),
   n: () => $("new-class-input").focus(),
+  c: () => manage(),
   "/": () => ($("filter-row").hidden ? null : $("filter").focus()),
   backspace: () => undo(),
 };

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels.errors import FileError
+from fewlabels.files.dialect import dialect_of
 from fewlabels.files.edge_list import WEIGHT, EdgeList
+from fewlabels.files.numbers import with_points
 from fewlabels.files.table import (
-    csv_options,
+    Tell,
     explain_read_errors,
     kind_of,
+    quietly,
     read_table,
     refuse_ragged,
     require_columns,
@@ -35,15 +38,18 @@ BYTES_A_CHUNK = 2**29
 LESS = "Leave out edges, or use a machine with more memory."
 
 
-def read_edge_list(path: str | os.PathLike[str]) -> EdgeList:
-    """The edges of a table; nodes keep their names, as text, so 1 and "1" are one node."""
+def read_edge_list(path: str | os.PathLike[str], tell: Tell = quietly) -> EdgeList:
+    """The edges of a table; nodes keep their names, as text, so 1 and "1" are one node.
+
+    `tell` hears what is unusual about how the file is written.
+    """
     import pandas as pd
 
     path = Path(path)
     kind_of(path)
     ends = [_End(name) for name in ENDS]
     weights = _Weights()
-    for chunk in _chunks(path):
+    for chunk in _chunks(path, tell):
         for end in ends:
             end.add(chunk.column(end.column))
         if WEIGHT in chunk.schema.names:
@@ -113,7 +119,7 @@ class _Weights:
         return np.concatenate(self._parts) if self._parts else None
 
 
-def _chunks(path: Path) -> Iterator[pa.RecordBatch]:
+def _chunks(path: Path, tell: Tell) -> Iterator[pa.RecordBatch]:
     """The columns that matter, some rows at a time."""
     import pandas as pd
 
@@ -121,14 +127,19 @@ def _chunks(path: Path) -> Iterator[pa.RecordBatch]:
     with explain_read_errors(path, ENDS):
         if kind == "PARQUET":
             yield from _parquet_chunks(path)
-        elif kind == "JSON lines":
-            yield from _batches(read_table(path, ENDS))
+        elif kind not in ("CSV", "TSV"):
+            yield from _batches(read_table(path, ENDS, tell))
         else:
             _require_for(path, _rows_of_text(path))
-            with pd.read_csv(path, **csv_options(path), chunksize=ROWS) as reader:
+            dialect = dialect_of(path)
+            if note := dialect.told(path):
+                tell(note)
+            with pd.read_csv(path, **dialect.options(), chunksize=ROWS) as reader:
                 for frame in reader:
                     refuse_ragged(path, frame)
                     require_columns(path, frame.columns, ENDS)
+                    if dialect.decimal_commas and WEIGHT in frame:
+                        frame[WEIGHT] = with_points(frame[WEIGHT])
                     yield from _batches(frame)
 
 

@@ -1,8 +1,9 @@
-"""Features of nodes and items: the columns of numbers of a table, or an array in a .npy file."""
+"""Features of nodes and items: the columns of a table, or an array in a .npy file."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,51 +11,40 @@ import numpy as np
 
 from fewlabels.arrays import LARGEST, Floats
 from fewlabels.errors import FileError
-from fewlabels.files.table import column_text, read_table
+from fewlabels.files.columns import compare_columns
+from fewlabels.files.table import Tell, column_text, quietly, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+UNNAMED = "Unnamed: "  # pandas' name for a column without a header: row numbers, which are neither shown nor features
 
-def read_features(path: str | os.PathLike[str], label_column: str) -> tuple[Floats, list[str]]:
-    """(n, d) the columns of numbers, each scaled to mean 0 and variance 1, and the labels as text, "" where none."""
-    table = read_table(path, [label_column])
+
+def read_features(
+    path: str | os.PathLike[str],
+    label_column: str,
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    tell: Tell = quietly,
+) -> tuple[Floats, list[str]]:
+    """(n, d) what rows are compared by (see `compare_columns`), and the labels as text, "" where none."""
+    table = read_table(path, [label_column], tell)
+    table = table[[name for name in table.columns if not str(name).startswith(UNNAMED)]]
     labels = column_text(path, table, label_column, may_be_empty=True)
-    X = standardised(path, table.drop(columns=label_column))
-    if X is None:
+    found = compare_columns(path, table.drop(columns=label_column), columns, ignore)
+    for sentence in found.sentences:
+        tell(sentence)
+    if found.X is None:
         raise FileError(
-            f"{path} has no column of numbers besides {label_column!r}: give features, or edges with --labels."
+            f"{path} has no column of numbers or categories besides {label_column!r}: give features, or edges with "
+            "--labels."
         )
-    return X, labels
+    return found.X, labels
 
 
 def standardised(path: str | os.PathLike[str], table: pd.DataFrame) -> Floats | None:
-    """(n, d) the columns of numbers, each scaled to mean 0 and variance 1; None where there is none.
-
-    A column that is mostly words is not a feature; one that is mostly numbers must hold a number in every row.
-    """
-    import pandas as pd
-
-    columns = {}
-    for name in table.columns:
-        numeric = pd.api.types.is_numeric_dtype(table[name].dtype)
-        cells = table[name] if numeric else pd.Series(column_text(path, table, name, may_be_empty=True), dtype=str)
-        x = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float, na_value=np.nan)  # (n,)
-        if np.isnan(x).mean() < 0.5:
-            columns[name] = x
-    if not columns:
-        return None
-    X = np.stack(list(columns.values()), axis=1)
-    bad = np.argwhere(~(np.abs(X) < LARGEST))
-    if len(bad):
-        row, name = int(bad[0, 0]), list(columns)[bad[0, 1]]
-        cell = column_text(path, table.iloc[[row]], name, may_be_empty=True)[0]
-        raise FileError(
-            f"{path}, row {row + 1}: column {name!r} {f'holds {cell!r}, not a number' if cell else 'is empty'}. "
-            "Fill it in, or remove the row or the column."
-        )
-    spread = X.std(axis=0)
-    return np.asarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1))
+    """(n, d) the columns that tell rows apart, each scaled to variance 1; None where there is none."""
+    return compare_columns(path, table).X
 
 
 def own_features(path: Path, n: int, order: str) -> Floats:

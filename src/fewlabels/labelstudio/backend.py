@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Scope
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
-from fewlabels.files.table import json_text
+from fewlabels.files.json_table import json_text
 from fewlabels.labelstudio.control import Control, TaskError, read_config
 from fewlabels.labelstudio.export import prediction, scores, version
 from fewlabels.labelstudio.inbox import Inbox

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from fewlabels.errors import FileError, SettingError
-from fewlabels.files.table import json_text
+from fewlabels.files.json_table import json_text
 from fewlabels.items import Items
 from fewlabels.items.assemble import Tell
 from fewlabels.items.read import items_of_rows

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fewlabels.errors import FileError
-from fewlabels.files.table import json_text
+from fewlabels.files.json_table import json_text
 from fewlabels.labelstudio.control import Control, TaskError
 from fewlabels.machine.memory import require
 from fewlabels.session.limits import LONGEST_NAME

@@ -1,0 +1,71 @@
+"""Cells as numbers and as dates, the ways people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fewlabels.arrays import Flags, Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MISSING = ("", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "-", "?", ".")  # in lower case
+COMMA = r"[+-]?(?:\d+|\d{1,3}(?:[.\u00a0' ]\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?"  # 1.234,5
+POINT = r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"  # 1,234.5
+DATES = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
+DAY = 86_400_000_000_000  # nanoseconds
+
+
+def missing(cells: Sequence[str]) -> Flags:
+    """(n,) whether a cell says that there is nothing in it."""
+    return np.array([cell.strip().lower() in MISSING for cell in cells], dtype=bool)
+
+
+def numbers(cells: Sequence[str]) -> Floats:
+    """(n,) the cells as numbers, NaN where one is missing or none.
+
+    >>> numbers(["1,5", "2", "?"]), numbers(["1,234", "1,000.5", "7"]), numbers(["1.5", "x"])
+    (array([1.5, 2. , nan]), array([1234. , 1000.5,    7. ]), array([1.5, nan]))
+    """
+    import pandas as pd
+
+    text = pd.Series(list(cells), dtype=object).str.strip()
+    there = ~missing(cells)
+    x = pd.to_numeric(text.where(there), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    unread = text[there & np.isnan(x)]
+    if not unread.str.contains(",").any():
+        return np.asarray(x)
+    said = text[there]
+    if (said.str.fullmatch(POINT) | ~np.isnan(x[there])).all():
+        plain = text.str.replace(",", "")
+    elif said.str.fullmatch(COMMA).all():
+        plain = text.str.replace(r"[.\u00a0' ]", "", regex=True).str.replace(",", ".")
+    else:
+        return np.asarray(x)
+    return np.asarray(pd.to_numeric(plain.where(there), errors="coerce").to_numpy(dtype=float, na_value=np.nan))
+
+
+def with_points(cells: pd.Series) -> pd.Series:
+    """Text cells with decimal points in the place of decimal commas."""
+    plain = cells.str.replace(".", "").str.replace(",", ".")
+    return plain.where(cells.str.contains(",", regex=False), cells)
+
+
+def days(cells: Sequence[str]) -> tuple[Floats, str] | None:
+    """(n,) dates as days since 1970, NaN where missing, and the way they are written; None where they are no dates."""
+    import pandas as pd
+
+    there = ~missing(cells)
+    text = pd.Series(list(cells), dtype=object)[there].str.strip()
+    if not len(text) or not text.str.contains(r"\d[-./]\d").all():
+        return None
+    for way in DATES:
+        found = pd.to_datetime(text, format=way, errors="coerce", utc=True)
+        if found.notna().all():
+            x = np.full(len(cells), np.nan)
+            x[there] = found.to_numpy().astype("datetime64[ns]").astype(np.int64) / DAY
+            return x, "dates, the day first" if way.startswith("%d/") else "dates"
+    return None

@@ -1,5 +1,6 @@
 import pandas as pd
 import pytest
+from support.sheets import xlsx
 
 from fewlabels.errors import FileError
 from fewlabels.experiments.user_data import read_dataset
@@ -8,13 +9,15 @@ from fewlabels.tables import read_edges, read_labels
 EDGES = pd.DataFrame({"source": ["a", "b", "01"], "target": ["b", "01", "NA"], "weight": [1.0, 2.5, 1.0]})
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "feather", "json", "jsonl", "xlsx"])
 def test_edges_in_every_kind_of_file(tmp_path, kind):
     path = tmp_path / f"edges.{kind}"
-    if kind == "parquet":
-        EDGES.to_parquet(path)
-    elif kind == "jsonl":
-        EDGES.to_json(path, orient="records", lines=True)
+    if kind in ("parquet", "feather"):
+        getattr(EDGES, f"to_{kind}")(path)
+    elif kind.startswith("json"):
+        EDGES.to_json(path, orient="records", lines=kind == "jsonl")
+    elif kind == "xlsx":
+        xlsx(path, {"Edges": [list(EDGES.columns), *EDGES.values.tolist()]})
     else:
         EDGES.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",")
     graph = read_edges(path)
@@ -49,7 +52,7 @@ def test_missing_labels_in_parquet_leave_numbers_whole(tmp_path):
         ("e.csv", "source,target\na,b\n,c\n", "row 2: 'source' is empty"),
         ("e.csv", 'source,target\na,"b\n', "cannot be read as CSV"),
         ("e.parquet", "no parquet", "cannot be read as PARQUET"),
-        ("e.txt", "source target", "ends in '.txt': give a .csv, .tsv, .jsonl or .parquet"),
+        ("e.txt", "source target", "ends in '.txt': give a .csv, .tsv, .xlsx, .ods, .json, .jsonl, .parquet or"),
     ],
 )
 def test_edges_that_cannot_be_read_get_a_sentence(tmp_path, name, content, sentence):
@@ -74,8 +77,8 @@ def test_labels_that_cannot_be_used_get_a_sentence(tmp_path, content, sentence):
 
 
 def test_bytes_that_are_no_text_get_a_sentence(tmp_path):
-    (tmp_path / "edges.csv").write_bytes(b"source,target\n\xff\xfe,b\n")
-    with pytest.raises(FileError, match="is not written in UTF-8"):
+    (tmp_path / "edges.csv").write_bytes(b"source,target\n\x00\x01,b\n")
+    with pytest.raises(FileError, match="holds bytes that are no text"):
         read_edges(tmp_path / "edges.csv")
 
 
@@ -83,7 +86,7 @@ def test_nodes_that_only_the_labels_name_stand_alone_in_a_comparison(tmp_path):
     (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\n")
     (tmp_path / "l.csv").write_text("node,label\na,x\nb,y\nlonely,x\nquiet,\n")
     told = []
-    dataset = read_dataset(tmp_path / "e.csv", tmp_path / "l.csv", "label", 10, told.append)
+    dataset = read_dataset(tmp_path / "e.csv", tmp_path / "l.csv", "label", 10, tell=told.append)
     assert dataset.graph.names == ["a", "b", "c", "lonely", "quiet"]
     assert dataset.graph.degrees().tolist() == [1, 2, 1, 0, 0]
     assert dataset.labels.tolist() == [0, 1, -1, 0, -1]

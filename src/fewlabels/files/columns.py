@@ -51,7 +51,7 @@ class _Account:
     def sentences(self) -> list[str]:
         compared = "; ".join(f"{_listed(names)} ({kind})" for kind, names in self.used.items())
         return [
-            *([f"Compared: {compared}"] if self.used else []),
+            *([f"Compared, each scaled to mean 0 and variance 1: {compared}"] if self.used else []),
             *([f"Filled in: {_listed(self.filled)}"] if self.filled else []),
             *([f"Left out: {_listed(self.left_out)}"] if self.left_out else []),
         ]
@@ -113,10 +113,10 @@ def _column(path: str | os.PathLike[str], name: str, column: pd.Series, *, asked
         _refuse_bad(path, name, column, x, gone)
         if not asked and _counts_rows(name, x[~gone]):
             return f"an id: --columns {name} compares it"
-        return _scaled(x, "numbers, scaled to mean 0 and variance 1")
+        return _scaled(x, "numbers")
     dated = days(cells)
     if dated is not None:
-        return _scaled(dated[0], f"{dated[1]}, as days, scaled to mean 0 and variance 1")
+        return _scaled(dated[0], f"{dated[1]}, as days")
     said = [cell for cell, absent in zip(cells, gone, strict=True) if not absent]
     different = len(set(said))
     if different == 1 and not gone.any():
@@ -169,7 +169,7 @@ def _spread(cells: list[str], gone: np.ndarray) -> _Used:
     categories = np.unique(named)
     ones = (named[:, None] == categories).astype(float)  # (n, categories)
     ones -= ones.mean(axis=0)
-    kind = "categories, a column of 0 and 1 for each value, together of variance 1"
+    kind = "categories, 0 or 1 for each value"
     filled = f"{gone.sum():,} empty cells as a category of their own" if gone.any() else ""
     return _Used(ones / np.sqrt(ones.var(axis=0).sum()), kind, filled)
 

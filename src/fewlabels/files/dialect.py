@@ -21,7 +21,7 @@ PIECE = 2**20  # bytes decoded at a time
 CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1a\x1b"))  # in no text that people write
 MEANINGLESS = b"\x81\x8d\x8f\x90\x9d"  # in Windows' Latin-1
 TOLD = re.compile(r"sep=(.)\s*$", re.IGNORECASE)  # a first line for Excel
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+DECIMAL_COMMA = re.compile(r"[+-]?\d[\d.]*,\d+")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ MISSING = ("", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "-", "?", ".")
 COMMA = r"[+-]?(?:\d+|\d{1,3}(?:[.\u00a0' ]\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?"  # 1.234,5
 POINT = r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"  # 1,234.5
 DATES = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
-DAY = 86_400_000_000_000  # nanoseconds
+DAY = 86_400  # seconds
 
 
 def missing(cells: Sequence[str]) -> Flags:
@@ -66,6 +66,6 @@ def days(cells: Sequence[str]) -> tuple[Floats, str] | None:
         found = pd.to_datetime(text, format=way, errors="coerce", utc=True)
         if found.notna().all():
             x = np.full(len(cells), np.nan)
-            x[there] = found.to_numpy().astype("datetime64[ns]").astype(np.int64) / DAY
+            x[there] = found.dt.tz_convert(None).to_numpy().astype("datetime64[s]").astype(np.int64) / DAY
             return x, "dates, the day first" if way.startswith("%d/") else "dates"
     return None

@@ -243,6 +243,8 @@ def test_compare_takes_rows_of_numbers_with_a_label_column(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "30 nodes" in done.stdout
     assert "29 labels known" in done.stdout
+    assert "Compared, each scaled to mean 0 and variance 1: x (numbers)" in done.stdout
+    assert "Left out: note (the same in every row)" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -250,8 +252,8 @@ def test_compare_takes_rows_of_numbers_with_a_label_column(tmp_path):
     [
         ("x,label\n1,a\n2,a\n", "holds 1 class(es): a comparison needs at least two"),
         ("x,kind\n1,a\n2,b\n", "has no column 'label'"),
-        ("word,label\nu,a\nv,b\n", "has no column of numbers besides 'label'"),
-        ("x,label\n1,a\n2,b\n?,a\n", "row 3: column 'x' holds '?', not a number"),
+        ("word,label\nu,a\nv,b\n", "has no column of numbers or categories besides 'label'"),
+        ("x,label\n1,a\n2,b\nfew,a\n", "row 3: column 'x' holds 'few', not a number"),
     ],
 )
 def test_compare_says_what_is_wrong_with_a_table(tmp_path, content, sentence):

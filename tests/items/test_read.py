@@ -72,7 +72,7 @@ def test_a_few_texts_unlike_all_others_stand_alone_and_the_rest_keep_their_words
 
 def test_numbers_are_standardised_and_every_column_is_shown(tmp_path):
     table = pd.DataFrame(
-        {"id": [30, 10, 20, 40], "height": [1.0, 1.1, 2.0, 2.1], "salary": [5, 5, 5, 5], "town": list("abab")}
+        {"id": [30, 10, 20, 40], "height": [1.0, 1.1, 2.0, 2.1], "salary": [5, 5, 5, 5], "town": list("abcd")}
     )
     items = read_items(written(table, tmp_path / "people.csv"), neighbors=1)
     assert items.kind == "row"

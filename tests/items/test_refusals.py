@@ -45,7 +45,6 @@ def two_images(tmp_path):
         ("x,y\n1,2\n3,4\n", {"label": "kind"}, ["no column 'kind'"]),
         ("x\n1\n2\nthree\n", {}, ["row 3", "'x' holds 'three', not a number", "remove the row or the column"]),
         ("x\n1\n2\n3\ninf\n", {}, ["row 4", "holds 'inf'"]),
-        ("x,y\n1,1\n2,\n3,3\n", {}, ["row 2", "'y' is empty", "remove the row or the column"]),
         ("a,b\nu,v\nw,x\n", {}, ["no column of numbers", "a, b", "--text or --image"]),
         ("source,target\na,b\nb,c\n", {}, ["source and target", "--edges"]),
         ('t,n\n"",1\n"",2\n', {"text": "t"}, ["0 of 2 rows hold a text", "another column"]),

@@ -49,6 +49,11 @@ Centred = Annotated[
     bool,
     typer.Option(help="Predict by what differs from node to node, not by which classes were asked about most."),
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(help="The columns that rows are compared by, as a,b,c; default: all that tell rows apart."),
+]
+Ignore = Annotated[str | None, typer.Option(help="Columns that rows are not compared by, as a,b.")]
 NodeFeatures = Annotated[
     Path | None,
     typer.Option(

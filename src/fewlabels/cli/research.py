@@ -13,6 +13,8 @@ from rich.table import Table
 from fewlabels.cli.options import (
     MENU,
     Centred,
+    Columns,
+    Ignore,
     NodeFeatures,
     NodeText,
     Seed,
@@ -135,6 +137,8 @@ def compare(
     data: Annotated[Path, typer.Argument(help="Edges (source, target[, weight]) or features (numbers and a label).")],
     labels: Annotated[Path | None, typer.Option(help="For edges: a file with columns node and label.")] = None,
     label_column: Annotated[str, typer.Option(help="For features: the column that holds the label.")] = "label",
+    columns: Columns = None,
+    ignore: Ignore = None,
     features: NodeFeatures = None,
     text: NodeText = None,
     strategies: Annotated[
@@ -174,7 +178,10 @@ def compare(
     chosen = comma_separated(strategies) or ()
     for name in chosen:
         check_name(name)
-    dataset = read_dataset(data, labels, label_column, neighbors, features=features, text=text, tell=console.print)
+    dataset = read_dataset(
+        data, labels, label_column, neighbors, features=features, text=text,
+        columns=comma_separated(columns), ignore=comma_separated(ignore) or (), tell=console.print,
+    )  # fmt: skip
     known = int((dataset.labels >= 0).sum())
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False

@@ -41,7 +41,7 @@ def suggest(
     edges: Annotated[
         Path,
         typer.Option(
-            help="CSV, TSV, Parquet or JSON lines: source, target, optionally weight; or .graphml; or a matrix, .npz."
+            help="A table (CSV, Excel, Parquet, JSON): source, target, optionally weight; or .graphml; or a matrix, .npz."
         ),
     ],
     labels: Annotated[
@@ -96,7 +96,7 @@ def suggest(
 
     if out:
         require_writable(out)
-    graph = with_node_features(read_edges(edges), features, text, neighbors, console.print)
+    graph = with_node_features(read_edges(edges, console.print), features, text, neighbors, console.print)
     known = read_labels(labels, graph.names) if labels else {}
     named = list(comma_separated(classes) or sorted(set(known.values())))
     if len(named) < 2:

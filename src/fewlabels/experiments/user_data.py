@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,17 +26,21 @@ def read_dataset(
     *,
     features: Path | None = None,
     text: str | None = None,
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> Dataset:
     """Edges with a labels file, or features with a label column, made into a graph by nearest neighbours.
 
-    Edges may be joined with features, or with the texts in a column of a table of nodes. Nodes that only the
+    Of features, `columns` says which are compared, `ignore` which are not. Edges may be joined with features, or with the texts in a column of a table of nodes. Nodes that only the
     labels file names stand alone.
     """
     name = Path(path).stem
     X = None
     if labels is not None:
-        graph = read_edges(path)
+        if columns is not None or ignore:
+            raise SettingError("--columns and --ignore go with a table of features: leave them out, or --labels.")
+        graph = read_edges(path, tell)
         if alone := unknown_nodes(labels, graph.names):
             tell(f"{len(alone):,} nodes of {labels} are in no edge and stand alone, the first {alone[0]!r}")
             every = [*graph.names, *alone]
@@ -47,7 +51,7 @@ def read_dataset(
     elif features is not None or text is not None:
         raise SettingError("--features and --text go with edges: give their labels with --labels.")
     else:
-        X, names = read_features(path, label_column)
+        X, names = read_features(path, label_column, columns, ignore, tell)
         graph = Graph.from_features(X, min(n_neighbors, len(X) - 1))
     classes = sorted(set(names) - {""})
     if len(classes) < 2:

@@ -41,7 +41,7 @@ def suggest(
     edges: Annotated[
         Path,
         typer.Option(
-            help="A table (CSV, Excel, Parquet, JSON): source, target, optionally weight; or .graphml; or a matrix, .npz."
+            help="A table (CSV, Excel, Parquet, JSON): source, target, optionally weight; or .graphml; or a matrix."
         ),
     ],
     labels: Annotated[

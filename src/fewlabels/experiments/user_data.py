@@ -32,8 +32,8 @@ def read_dataset(
 ) -> Dataset:
     """Edges with a labels file, or features with a label column, made into a graph by nearest neighbours.
 
-    Of features, `columns` says which are compared, `ignore` which are not. Edges may be joined with features, or with the texts in a column of a table of nodes. Nodes that only the
-    labels file names stand alone.
+    Of features, `columns` says which are compared, `ignore` which are not. Edges may be joined with features, or with
+    the texts in a column of a table of nodes. Nodes that only the labels file names stand alone.
     """
     name = Path(path).stem
     X = None

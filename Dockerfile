@@ -1,5 +1,6 @@
-# The labelling page: docker build -t fewlabels . (docs/docker.md says how to use it)
-FROM python:3.12-slim AS build
+# The labelling page: docker build -t fewlabels . (docs/docker.md says how to use it, and how to pin the base by its digest)
+ARG BASE=python:3.12-slim
+FROM ${BASE} AS build
 ARG EXTRAS=""
 # g++: on ARM pyamg comes as source.
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
@@ -10,7 +11,7 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels . \
     && python -m venv /opt/fewlabels \
     && /opt/fewlabels/bin/pip install --no-cache-dir "$(ls /wheels/*.whl)${EXTRAS:+[$EXTRAS]}"
 
-FROM python:3.12-slim
+FROM ${BASE}
 # libgomp1: the threads of Numba; what it takes without them aborts when two Python threads meet in it.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libgomp1 \
@@ -25,7 +26,8 @@ ENV PATH=/opt/fewlabels/bin:$PATH \
     FEWLABELS_HOST=0.0.0.0 \
     FEWLABELS_PORT=8765 \
     NUMBA_CACHE_DIR=/tmp/numba \
-    MPLCONFIGDIR=/tmp/matplotlib
+    MPLCONFIGDIR=/tmp/matplotlib \
+    FEWLABELS_CACHE=/tmp/fewlabels
 
 USER 1000:1000
 WORKDIR /data

@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 WHEEL := build/wheel
 
-.PHONY: install demo test lint docs check-package soak test-oldest test-newest bench check-questions reproduce pictures clean
+.PHONY: install demo test lint docs check-package audit soak test-oldest test-newest bench check-questions reproduce pictures clean
 
 install: $(INSTALLED)
 
@@ -27,10 +27,11 @@ test: lint $(WHEEL)
 	$(call PYTEST,$(BIN))
 
 # An hour and more: a store on a disk that fails at every write or loses the last ones, 10,000 flipped bits in it, and a
-# server killed 1,000 times while people answer.
+# server killed 1,000 times while people answer; then all injections in all places of all requests.
 soak: $(INSTALLED)
-	FEWLABELS_CRASHES=1 FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 $(BIN)/python -m pytest --timeout=0 \
-		tests/session/test_crashes.py tests/session/test_damage.py tests/web/test_kills.py
+	FEWLABELS_CRASHES=1 FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 FEWLABELS_INJECTIONS=1 \
+		$(BIN)/python -m pytest --timeout=0 tests/session/test_crashes.py tests/session/test_damage.py \
+		tests/web/test_kills.py tests/web/test_injections.py tests/labelstudio/test_injections.py
 
 FILES = $(shell find $(1) -type f -not -path '*/__pycache__/*' -not -path 'docs/_build/*')
 
@@ -69,6 +70,12 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Known holes in what is installed in .venv, by an auditor that is installed elsewhere.
+audit: $(INSTALLED)
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python build/audit
+	$(BIN)/uv pip install --quiet --python build/audit "pip-audit>=2.7"
+	build/audit/bin/python tests/package/audit.py .venv
 
 # The site, offline to build and to read; a warning is an error.
 docs: $(INSTALLED)

@@ -80,8 +80,14 @@ class Servers:
 @contextmanager
 def page_of(session, wrap=lambda app: app, **options):
     """A server thread of the session's page, seen through what wraps it; its port."""
+    with running(wrap(make_app(session, **options))) as port:
+        yield port
+
+
+@contextmanager
+def running(app):
+    """A server thread; its port."""
     place = find_place(port=0)
-    app = wrap(make_app(session, **options))
     server = uvicorn.Server(configured(app, "critical", grace=None))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place.socket]})
     thread.start()

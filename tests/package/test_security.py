@@ -1,0 +1,68 @@
+"""What SECURITY.md, the Dockerfile and `make audit` say of themselves."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from package.audit import verdict
+from support.items import words
+from support.pages import served
+
+ROOT = Path(__file__).parents[2]
+SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_every_promise_names_a_test_that_exists():
+    table = SECURITY.split("## What is promised")[1].split("\n\n")[1]
+    rows = [line.strip("|").rsplit("|", 1) for line in table.splitlines()[2:]]
+    assert len(rows) > 8
+    for promise, tests in rows:
+        named = re.findall(r"`(tests/[^`]+)`", tests)
+        assert named, f"no test holds this promise: {promise}"
+        for path in named:
+            assert "\ndef test_" in (ROOT / path).read_text() or "    def test_" in (ROOT / path).read_text(), path
+
+
+def test_every_target_and_test_that_is_mentioned_is_there():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.M))
+    assert set(re.findall(r"`make ([a-z-]+)`", SECURITY)) <= targets
+    for path in re.findall(r"`(tests/[^`]+\.py)`", SECURITY):
+        assert (ROOT / path).is_file(), path
+
+
+def test_the_health_check_of_the_image_needs_no_token_and_notices_that_the_page_is_gone(tmp_path):
+    [line] = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("HEALTHCHECK")]
+    _, *arguments = json.loads(line[line.index("[") :])
+
+    def check(port):
+        environment = os.environ | {"FEWLABELS_PORT": str(port)}
+        return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True).returncode
+
+    with served(words(), tmp_path / "s.sqlite", token="open-sesame") as (_, client):
+        port = client.base_url.port
+        assert check(port) == 0
+    assert check(port) != 0
+
+
+CLEAN = {"name": "a", "version": "1", "vulns": []}
+HOLE = {"name": "b", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["3"]}]}
+UNKNOWN = {"name": "c", "skip_reason": "Dependency not found"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "status", "sentence"),
+    [
+        ([CLEAN], 0, "1 of 1 packages were looked up, 0 known vulnerabilities found."),
+        ([CLEAN, HOLE], 1, "b 2: PYSEC-1, mended in 3."),
+        ([CLEAN, UNKNOWN], 0, "Not looked up: c."),
+        ([UNKNOWN], 0, "Nothing was audited: no database"),
+    ],
+)
+def test_an_audit_says_what_it_could_not_look_up(packages, status, sentence):
+    said, found = verdict(packages)
+    assert found == status
+    assert sentence in said

@@ -3,6 +3,7 @@
 import io
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,12 @@ from fewlabels import ActiveLearner, Graph
 from fewlabels.errors import FileError, NodeError
 from fewlabels.items import pictures as pictures_module
 from fewlabels.items.images import image_features
-from fewlabels.items.pictures import ImageFiles, counted, look_at, upright
+from fewlabels.items.pictures import ImageFiles, counted, look_at, upright, whole
 from fewlabels.items.read import read_items
 
 
 def looked_at(*paths):
-    return ImageFiles(look_at(paths, features=False, in_table=False, tell=lambda _: None))
+    return ImageFiles(whole(paths, look_at(paths, features=False, tell=lambda _: None), in_table=False))
 
 
 def opened(served):
@@ -40,7 +41,7 @@ def test_a_photo_taken_sideways_stands_upright(tmp_path):
     turned = Image.Exif()
     turned[0x0112] = 6  # to be shown turned right by a quarter: left becomes top
     photo.save(tmp_path / "p.jpg", exif=turned, quality=95)
-    seen = look_at([tmp_path / "p.jpg"], features=True, in_table=False, tell=lambda _: None)
+    seen = look_at([tmp_path / "p.jpg"], features=True, tell=lambda _: None)
     thumbnail = np.asarray(opened(ImageFiles(seen).thumbnail(0)).convert("L"))
     assert thumbnail.shape == (60, 40)
     assert thumbnail[:25].max() < 60
@@ -134,7 +135,7 @@ def test_progress_is_told_every_two_seconds():
     assert list(counted(range(1200), 1200, told.append, lambda: 0.0)) == list(range(1200))
     assert told == []
     list(counted(range(6), 6, told.append, clock))
-    assert told == ["3 of 6"]
+    assert told == ["██████████░░░░░░░░░░ 3 of 6, about 3 s left"]
 
 
 def test_features_are_finite_also_for_plain_and_tiny_images():
@@ -223,3 +224,67 @@ def test_an_image_outside_the_data_is_shown_only_if_that_is_allowed(tmp_path, ho
         with pytest.raises(FileError, match="lies outside of"):
             read_items(inside)
         assert len(read_items(inside, images_from=outside).names) == 3
+
+
+def pixel(content, at=(2, 2)):
+    return Image.open(io.BytesIO(content)).convert("RGB").getpixel(at)
+
+
+def test_what_browsers_show_wrongly_is_drawn_for_them(tmp_path):
+    """16 bits are stretched, CMYK becomes RGB, and a PNG that was held sideways is turned."""
+    deep = np.full((8, 8), 1000, np.uint16)
+    deep[:, 4:] = 1400  # of 65,535: nearly black
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    Image.new("CMYK", (8, 8), (0, 255, 255, 0)).save(tmp_path / "print.jpg", quality=95)
+    turned = Image.new("RGB", (8, 4), "red")
+    turned.paste("blue", (4, 0, 8, 4))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # held so that the left is up
+    turned.save(tmp_path / "turned.png", exif=exif)
+    frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")]
+    frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
+    pictures = looked_at(*[tmp_path / name for name in ("deep.png", "print.jpg", "turned.png", "moving.gif")])
+    assert [pictures.full(k)[1] for k in range(4)] == ["image/png", "image/jpeg", "image/png", "image/gif"]
+    for shown in (pictures.full, pictures.thumbnail):
+        content = shown(0)[0]
+        assert pixel(content)[0] < 10
+        assert pixel(content, (6, 2))[0] > 245
+        assert np.allclose(pixel(shown(1)[0]), (255, 0, 0), atol=12)
+        assert Image.open(io.BytesIO(shown(2)[0])).size == (4, 8)
+        assert pixel(shown(2)[0], (1, 6))[2] > 200
+        assert pixel(shown(3)[0])[0] > 245  # the first frame
+
+
+def test_photos_of_phones(tmp_path, monkeypatch):
+    heif = pytest.importorskip("pillow_heif")
+    path = tmp_path / "IMG_1.HEIC"
+    heif.from_pillow(Image.new("RGB", (64, 48), (200, 30, 30))).save(path, quality=90)
+    pictures = looked_at(path)
+    content, kind = pictures.full(0)
+    assert kind == "image/jpeg"
+    assert np.allclose(pixel(content), (200, 30, 30), atol=12)
+    monkeypatch.setattr(pictures_module, "readers", lambda: pictures_module.READ)
+    path.touch()  # not remembered
+    with pytest.raises(FileError, match=r"is a HEIC photo, .* pip install 'fewlabels\[heic\]'"):
+        looked_at(path)
+
+
+def test_a_second_look_opens_nothing_and_sees_the_same(tmp_path, monkeypatch):
+    for k in range(3):
+        path = tmp_path / f"{k}.png"
+        Image.new("RGB", (30, 20), (80 * k, 0, 0)).save(path)
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    paths = sorted(tmp_path.iterdir())
+    first = look_at(paths, features=True, tell=lambda _: None)
+    opened = []
+    monkeypatch.setattr(pictures_module, "_look", lambda path, features: opened.append(path) or "is not looked at")
+    again = look_at(paths, features=True, tell=lambda _: None, within=[tmp_path.resolve()])
+    assert opened == []
+    for one, other in zip(first, again, strict=True):
+        assert replace(one, features=None) == replace(other, features=None)
+        np.testing.assert_array_equal(one.features, other.features)
+    outside = look_at(paths[:1], features=True, tell=lambda _: None, within=[tmp_path / "elsewhere"])
+    assert outside[0].startswith("lies outside of")
+    os.utime(paths[1], (1_700_000_001, 1_700_000_001))
+    look_at(paths, features=False, tell=lambda _: None)
+    assert opened == [paths[1]]

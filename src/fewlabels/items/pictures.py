@@ -13,8 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,33 +21,26 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, NodeError
+from fewlabels.items.feature_cache import far_along
 from fewlabels.items.images import image_features
+from fewlabels.items.remembered import Remembered
+from fewlabels.items.seen import Seen
 
 if TYPE_CHECKING:
     from PIL import Image
 
 T = TypeVar("T")
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
-READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the only Pillow readers that may open the files
+HEIC = (".heic", ".heif")  # photos of phones
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", *HEIC)
+READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the only readers of Pillow's own that may open the files
 MEDIA = {"JPEG": "jpeg", "MPO": "jpeg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp"}  # browsers show these
 THUMBNAIL = 128  # pixels, the longer side
 SHOWN = 2048  # the same of a picture in a format that browsers do not show
 PIXELS = 50_000_000  # in one image
 LARGE = 8_000_000  # pixels beyond which images are decoded one at a time: some 400 MB each
+ORIENTATION = 0x0112  # the tag of the metadata that tells how a photo was held; browsers heed it in JPEGs
 CACHED = 16  # pictures drawn for browsers that are kept
 _one_large = threading.Lock()
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What is kept of an image once it has been read."""
-
-    path: Path
-    format: str
-    sha256: str
-    size: int  # bytes
-    thumbnail: bytes
-    features: Floats | None
 
 
 class ImageFiles:
@@ -59,16 +51,17 @@ class ImageFiles:
         self._drawn = lru_cache(CACHED)(self._draw)
 
     def full(self, item: int) -> tuple[bytes, str]:
-        """The file's own bytes, or a PNG of it where browsers cannot show its format."""
+        """The file's own bytes, or a picture of it where browsers do not show it as it is."""
         one = self._files[self._number(item)]
-        if one.format in MEDIA:
+        if not one.drawn:
             return _unchanged(one), f"image/{MEDIA[one.format]}"
-        return self._drawn(item), "image/png"
+        return self._drawn(item), f"image/{one.drawn.lower()}"
 
     def _draw(self, item: int) -> bytes:
         from PIL import Image
 
-        return encoded(_decoded(Image.open(io.BytesIO(_unchanged(self._files[item])), formats=READ), SHOWN), "PNG")
+        one = self._files[item]
+        return encoded(_decoded(Image.open(io.BytesIO(_unchanged(one)), formats=readers()), SHOWN), one.drawn)
 
     def thumbnail(self, item: int) -> tuple[bytes, str]:
         """A small JPEG, made when the image was first read."""
@@ -111,26 +104,37 @@ def look_at(
     paths: Sequence[Path],
     *,
     features: bool,
-    in_table: bool,
     tell: Callable[[str], None],
     within: Sequence[Path] | None = None,
-) -> list[Seen]:
-    """Open every image once; those that cannot be shown are refused together, in one message. Where `within` is given,
-    they must lie in one of these folders, wherever links lead."""
+) -> list[Seen | str]:
+    """(n,) every image, opened once unless it is remembered, or the reason why it cannot be shown. Where `within` is
+    given, they must lie in one of these folders, wherever links lead."""
+
+    def lies_within(path: Path) -> bool:
+        return within is None or any(path.resolve().is_relative_to(folder) for folder in within)
 
     def one(path: Path) -> Seen | str:
-        if within is not None and not any(path.resolve().is_relative_to(folder) for folder in within):
+        if within is not None and not lies_within(path):
             return f"lies outside of {within[0]}: allow the folder it is in with --images-from"
         return _look(path, features)
 
     tell(f"Reading {len(paths):,} images")
+    remembered = Remembered(paths, features)
+    allowed = {k: seen for k, seen in remembered.known.items() if lies_within(paths[k])}
+    new = [k for k in range(len(paths)) if k not in allowed]
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Pillow warns about (size, odd metadata) is handled in _look
-            answers = list(counted(pool.map(one, paths), len(paths), tell))
+            looked = zip(new, pool.map(one, [paths[k] for k in new]), strict=True)
+            answers = allowed | dict(counted(remembered.keeping(looked), len(new), tell))
     finally:
         pool.shutdown(cancel_futures=True)  # Ctrl-C does not wait for the remaining images
+    return [answers[k] for k in range(len(paths))]
+
+
+def whole(paths: Sequence[Path], answers: Sequence[Seen | str], *, in_table: bool) -> list[Seen]:
+    """All images; if some cannot be shown, all are refused together, in one message."""
     broken = [(path, answer) for path, answer in zip(paths, answers, strict=True) if isinstance(answer, str)]
     if broken:
         path, reason = broken[0]
@@ -157,12 +161,13 @@ def stacked(seen: Sequence[Seen]) -> Floats:
 def counted(
     results: Iterable[T], total: int, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic
 ) -> Iterator[T]:
-    """The same results, reporting "600 of 1,200" every two seconds."""
-    told = clock()
+    """The same results, reporting every two seconds how far they are."""
+    started = told = clock()
     for done, result in enumerate(results, start=1):
-        if clock() - told >= 2 and done < total:
-            told = clock()
-            tell(f"{done:,} of {total:,}")
+        now = clock()
+        if now - told >= 2 and done < total:
+            told = now
+            tell(far_along(done, total, now - started))
         yield result
 
 
@@ -203,23 +208,46 @@ def _look(path: Path, features: bool) -> Seen | str:
     try:
         path = path.resolve()  # a link is followed now, and not when it may lead elsewhere
         with path.open("rb") as file:
-            image = Image.open(file, formats=READ)
+            image = Image.open(file, formats=readers())
             if image.width * image.height > PIXELS:
                 return f"has {image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}: shrink it"
             file.seek(0)
             content = file.read()
-        image = Image.open(io.BytesIO(content), formats=READ)
-        kind = image.format or ""
+        image = Image.open(io.BytesIO(content), formats=readers())
+        kind, drawn = image.format or "", _drawn_as(image)
         small = _decoded(image, THUMBNAIL)
-        numbers = image_features(small) if features else None
+        numbers = image_features(small).astype(np.float32).astype(float) if features else None  # as it is remembered
         sha256 = hashlib.sha256(content).hexdigest()
-        return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers)
+        return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers, drawn)
     except UnidentifiedImageError:
+        if path.suffix.lower() in HEIC and "HEIF" not in readers():
+            return "is a HEIC photo, and what reads it is not installed: pip install 'fewlabels[heic]'"
         return f"is not an image that can be read ({', '.join(READ)})"
     except Image.DecompressionBombError:
         return f"has far more pixels than the limit of {PIXELS:,}: shrink it"
     except Exception as error:  # broken files make Pillow raise almost anything, SyntaxError and struct.error included
         return f"is a broken image ({error or type(error).__name__})"
+
+
+@cache
+def readers() -> tuple[str, ...]:
+    """The Pillow readers that may open the files: those of READ, and HEIF where it is installed."""
+    try:
+        from pillow_heif import register_heif_opener
+    except ImportError:
+        return READ
+    register_heif_opener(thumbnails=False)
+    return (*READ, "HEIF")
+
+
+def _drawn_as(image: Image.Image) -> str:
+    """The format to draw this image in for browsers; "" where they show the file itself, and the right way up."""
+    if image.mode[:1] in "IF":
+        return "PNG"  # 16 bits and more, which browsers do not stretch
+    if image.mode == "CMYK" or image.format == "HEIF":
+        return "JPEG"
+    turned = image.getexif().get(ORIENTATION, 1) != 1
+    return "" if image.format in MEDIA and (not turned or MEDIA[image.format] == "jpeg") else "PNG"
 
 
 def upright(image: Image.Image) -> Image.Image:

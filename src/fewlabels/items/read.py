@@ -16,7 +16,7 @@ from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
 from fewlabels.items.network import read_network
-from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, stacked
+from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, stacked, whole
 from fewlabels.items.rows import Rows, read_rows
 from fewlabels.items.texts import text_graph
 
@@ -95,7 +95,8 @@ def _from_folder(
         tell(f"Left out {others:,} files in {folder} that are not images")
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
-    seen = look_at(paths, features=X is None, in_table=False, tell=tell, within=_allowed(folder, images_from))
+    answers = look_at(paths, features=X is None, tell=tell, within=_allowed(folder, images_from))
+    seen = whole(paths, answers, in_table=False)
     shown = Shown(
         names, _ties(min(neighbors, len(paths) - 1), "image", X), pictures=ImageFiles(seen), contents=contents(seen)
     )
@@ -140,7 +141,7 @@ def _from_rows(
     if image is not None:
         paths = [path.parent / file for file in rows.texts(image, may_be_empty=False)]
         within = _allowed(path.parent, images_from)
-        seen = look_at(paths, features=X is None, in_table=True, tell=tell, within=within)
+        seen = whole(paths, look_at(paths, features=X is None, tell=tell, within=within), in_table=True)
         shown = replace(plain, pictures=ImageFiles(seen), contents=contents(seen))
         return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
     X = standardised(path, rows.features()) if X is None else X

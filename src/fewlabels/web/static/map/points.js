@@ -2,7 +2,7 @@
 // The discs are blended into a plain array of pixels: for 20,000 of them that is several times
 // faster than as many canvas calls.
 
-import { colourNow, isDark } from "../core/colours.js";
+import { colourNow, isDark, markOf } from "../core/colours.js";
 
 const levels = 16; // of paleness; more cannot be told apart
 
@@ -17,14 +17,17 @@ function rgb(colour, pen) {
   return [number >> 16, (number >> 8) & 255, number & 255];
 }
 
-/** How much of each pixel a disc covers. */
-function disc(radius) {
+/** How much of each pixel a disc covers; one with a mark has a hole, or a gap across, down or aslant. */
+function disc(radius, mark = 0) {
   const reach = Math.ceil(radius);
   const side = 2 * reach + 1;
   const cover = new Float32Array(side * side);
   for (let k = 0; k < cover.length; k++) {
-    const away = Math.hypot((k % side) - reach, Math.floor(k / side) - reach);
-    cover[k] = Math.min(1, Math.max(0, radius + 0.5 - away));
+    const [x, y] = [(k % side) - reach, Math.floor(k / side) - reach];
+    const away = Math.hypot(x, y);
+    const gap = mark && Math.abs([0, away, y, x, (x + y) / Math.SQRT2][mark]);
+    const inside = mark ? Math.min(1, Math.max(0, gap + 0.5 - radius * (mark === 1 ? 0.5 : 0.28))) : 1;
+    cover[k] = Math.min(1, Math.max(0, radius + 0.5 - away)) * inside;
   }
   return { reach, side, cover };
 }
@@ -66,8 +69,11 @@ export function pointLayer(positions, predictions, classes, camera, ratio, paper
   const n = positions.length / 2;
   const radius = pointRadius(camera, n);
   const ringed = Math.max(radius, 3);
-  const plain = disc(radius * ratio);
-  const ring = [disc((ringed + 2.6) * ratio), disc((ringed + 1.3) * ratio), disc(ringed * ratio)];
+  const ring = [disc((ringed + 2.6) * ratio), disc((ringed + 1.3) * ratio)];
+  const unmarked = [disc(radius * ratio), disc(ringed * ratio)];
+  const stamps = Array.from({ length: classes }, (_, number) =>
+    (markOf(number) ? [disc(radius * ratio, markOf(number)), disc(ringed * ratio, markOf(number))] : unmarked));
+  const stampOf = (i) => stamps[predictions?.predicted[i] ?? -1] ?? unmarked;
   const ink = rgb(isDark() ? "#eceff3" : "#171b21", pen);
   const unknown = rgb(colourNow(-1), pen);
   const colours = Array.from({ length: classes }, (_, number) => rgb(colourNow(number), pen));
@@ -82,13 +88,13 @@ export function pointLayer(positions, predictions, classes, camera, ratio, paper
   for (let i = 0; i < n; i++) {
     if (labelled.has(i)) continue;
     const colour = colourOf(i);
-    blend(pixels, plain, placeX(i), placeY(i), colour, colour === unknown ? 0.55 : strength(predictions.chance[i], classes));
+    blend(pixels, stampOf(i)[0], placeX(i), placeY(i), colour, colour === unknown ? 0.55 : strength(predictions.chance[i], classes));
   }
   for (const i of labelled) { // above the others, or the rings would be covered
     const x = placeX(i), y = placeY(i);
     blend(pixels, ring[0], x, y, ink, 1);
     blend(pixels, ring[1], x, y, ground, 1);
-    blend(pixels, ring[2], x, y, colourOf(i), 1);
+    blend(pixels, stampOf(i)[1], x, y, colourOf(i), 1);
   }
   pen.putImageData(pixels, 0, 0);
   return layer;

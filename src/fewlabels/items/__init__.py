@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from fewlabels.arrays import Floats
 from fewlabels.graph import Graph
 from fewlabels.items.search import Haystack
+from fewlabels.items.unusual import Unusual
 from fewlabels.items.words import MOST, SharedWords
 
 if TYPE_CHECKING:
@@ -60,6 +61,16 @@ class Items:
         texts = self.texts if self.texts is not None else [""] * len(self.names)
         values = [""] * len(self.names) if self.attributes is None else [" ".join(r.values()) for r in self.attributes]
         return Haystack(map(" ".join, zip(self.names, texts, values, strict=True)))
+
+    def unusual(self, item: int, most: int) -> list[str]:
+        """The columns whose values are most unusual in this item, the most unusual first."""
+        if self.attributes is None or self._unusual is None:
+            return []
+        return self._unusual.columns(self.attributes[item], most)
+
+    @cached_property
+    def _unusual(self) -> Unusual | None:
+        return None if self.attributes is None else Unusual(self.attributes)
 
     def shared_words(self, i: int, j: int, most: int = MOST) -> list[str]:
         """The words that the texts of two items share, the most telling first; none where there are no texts."""

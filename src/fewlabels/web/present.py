@@ -22,6 +22,7 @@ from fewlabels.session.limits import (
 from fewlabels.session.store import Event
 from fewlabels.web import shapes
 
+FEW, TELLING = 8, 6  # columns of a row that are shown as they come; of more, so many unusual ones come first
 EXCERPT = 300  # characters of a text in lists
 COLUMNS, CELL = 12, 60  # of a row in lists: columns, and characters of each
 LIMITS = shapes.Limits(
@@ -69,6 +70,7 @@ def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
         thumbnail=f"api/items/{k}/thumbnail" if has_picture else None,
         text=text,
         attributes=attributes,
+        unusual=items.unusual(k, TELLING) if not brief and len(attributes or ()) > FEW else [],
         label=history.label,
         prediction=prediction[0] if prediction else None,
         chance=prediction[1] if prediction else None,

@@ -55,6 +55,7 @@ class Item(Shape):
     thumbnail: str | None = None
     text: str | None = None
     attributes: dict[str, str] | None = None
+    unusual: list[str] = Field([], description="Of many attributes those with the most unusual values, to show first.")
     label: str | None = Field(None, description="As given by people, or with the data.")
     prediction: str | None = Field(None, description="The class predicted; none where no label reaches the item.")
     chance: float | None = Field(None, description="Of the class predicted.")

@@ -34,11 +34,19 @@ export function itemWords(item) {
     parts.push(el("p", { class: "item-node", dir: "auto" }, item.name));
   }
   const rows = Object.entries(item.attributes ?? {});
-  if (rows.length) {
-    parts.push(el("table", { class: "attributes" }, el("tbody", {},
-      rows.map(([name, value]) => el("tr", {}, el("th", { scope: "row" }, words(name)), el("td", { dir: "auto" }, value))))));
-  }
+  if (rows.length) parts.push(attributes(rows, item.unusual ?? []));
   return parts;
+}
+
+/** The columns of a row: of many, those with unusual values first. */
+function attributes(rows, unusual) {
+  const row = ([name, value]) => el("tr", {}, el("th", { scope: "row" }, words(name)), el("td", { dir: "auto" }, value));
+  const group = (title, some) => el("tbody", {}, title ? el("tr", {}, el("th", { scope: "rowgroup", colspan: 2, class: "fine" }, title)) : null, some.map(row));
+  if (!unusual.length) return el("table", { class: "attributes" }, group("", rows));
+  const known = new Map(rows);
+  return el("table", { class: "attributes" },
+    group("Most unusual here", unusual.map((name) => [name, known.get(name)])),
+    group(`The other ${rows.length - unusual.length} columns`, rows.filter(([name]) => !unusual.includes(name))));
 }
 
 export const shorten = (text, length) => (text.length > length ? `${text.slice(0, length - 1).trimEnd()}…` : text);

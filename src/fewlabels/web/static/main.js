@@ -5,6 +5,7 @@ import { hideBanner, showBanner, showStore, startBanner } from "./announce.js";
 import { set, setClasses, state } from "./core/state.js";
 import { startPrefetch } from "./label/prefetch.js";
 import { accept, answer, ask, startAnswering } from "./label/answering.js";
+import { startFolding } from "./label/fold.js";
 import { startClasses } from "./label/classes.js";
 import { startDisagreements } from "./review/disagreements.js";
 import { startKeys } from "./label/keys.js";
@@ -31,6 +32,7 @@ function wire() {
   startBanner();
   startViews();
   startQuestion();
+  startFolding();
   startClasses(answer, accept);
   startAnswering();
   startStanding();

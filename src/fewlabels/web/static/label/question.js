@@ -5,6 +5,7 @@ import { announce } from "../announce.js";
 import { on, set, state } from "../core/state.js";
 import { itemWords, namedLarge, shorten, loadedImage, tag } from "../item.js";
 import { chance } from "../core/numbers.js";
+import { refold } from "./fold.js";
 
 const reasons = {
   chosen: "Chosen because the answer teaches the most",
@@ -50,7 +51,7 @@ function drawItem(question, image) {
   $("reason").textContent = reasons[question.reason] ?? "";
   const missing = item.image && !image ? [el("p", { class: "empty" }, "The image cannot be shown.")] : [];
   $("item-body").replaceChildren(...(image ? [image] : missing), ...itemWords(item));
-  $("item-body").scrollTop = 0;
+  refold();
 }
 
 function drawNothing() {

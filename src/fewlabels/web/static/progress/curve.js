@@ -4,12 +4,30 @@ import { svg } from "../core/dom.js";
 import { percent } from "../core/numbers.js";
 
 const left = 34, right = 8, top = 8, bottom = 20;
+const letter = 6.2; // px, about, in the size of the ticks
 
 /** A round step, about `wanted` of which cover `most`. */
 function step(most, wanted) {
   const raw = most / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
   return power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw - 1e-12);
+}
+
+/** Where a word of this length may stand by the line at this height so that the curve is furthest from it. */
+function freeSpot(points, length, line, width, height) {
+  const heightAt = (x) => {
+    const next = points.findIndex(([px]) => px >= x);
+    if (next < 0) return null; // beyond its end
+    if (next === 0) return points[0][1];
+    const [[x0, y0], [x1, y1]] = [points[next - 1], points[next]];
+    return y0 + ((x - x0) / (x1 - x0 || 1)) * (y1 - y0);
+  };
+  const distance = ({ x, y }) => Math.min(60, ...Array.from({ length: 12 }, (_, i) => heightAt(x - 3 + (i / 11) * (length + 6)))
+    .filter((found) => found !== null).map((found) => Math.abs(found - (y - 4))));
+  const last = width - right - length;
+  const spots = [left + 4, (left + 4 + last) / 2, last].flatMap((x) => [line - 4, line + 12].map((y) => ({ x, y })));
+  const possible = spots.filter(({ y }) => y > top + 6 && y < height - bottom - 2);
+  return (possible.length ? possible : spots).reduce((best, one) => (distance(one) > distance(best) + 1 ? one : best));
 }
 
 /** The drawing, this many pixels wide and high, or null if there is nothing to draw yet. */
@@ -33,13 +51,19 @@ export function curve({ curve: points, target, more, labelled, reached }, width,
       text(percent(error), { x: left - 6, y: y(error) + 4 }, "tick end"));
   }
   const stepX = Math.max(1, step(mostX, 4));
-  for (let labels = 0; labels <= mostX; labels += stepX) drawing.append(text(String(labels), { x: x(labels), y: height - 5 }, "tick middle"));
+  for (let labels = 0; labels <= mostX; labels += stepX) {
+    const words = String(labels);
+    // The last one ends at the edge rather than beyond it.
+    const clipped = x(labels) + (words.length * letter) / 2 > width;
+    drawing.append(text(words, { x: clipped ? width - 1 : x(labels), y: height - 5 }, clipped ? "tick end" : "tick middle"));
+  }
 
   if (target !== null) {
-    // The word goes where the curve is not: the curve starts high on the left and, once there, stays low on the right.
-    const place = reached ? [width - right, "end"] : [left + 4, ""];
+    const words = `target ${percent(target)}`;
+    const drawn = [...known, ...(ahead ? [ahead] : [])].map(([labels, error]) => [x(labels), y(error)]);
+    const at = freeSpot(drawn, words.length * letter, y(target), width, height);
     drawing.append(svg("line", { x1: left, x2: width - right, y1: y(target), y2: y(target), class: "target" }),
-      text(`target ${percent(target)}`, { x: place[0], y: y(target) - 4 }, `tick target-word ${place[1]}`));
+      text(words, at, "tick target-word"));
   }
   const path = known.map(([labels, error], i) => `${i ? "L" : "M"}${x(labels).toFixed(1)} ${y(error).toFixed(1)}`).join("");
   if (ahead) drawing.append(svg("line", { x1: x(last[0]), y1: y(last[1]), x2: x(ahead[0]), y2: y(ahead[1]), class: "ahead" }));

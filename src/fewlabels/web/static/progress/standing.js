@@ -71,5 +71,8 @@ function notes(standing) {
 export function startStanding() {
   on("standing", draw);
   $("stop-review").addEventListener("click", () => show("review"));
-  new ResizeObserver(drawCurve).observe($("curve"));
+  new ResizeObserver(() => {
+    drawCurve();
+    if (state.standing) drawChecks(state.standing);
+  }).observe($("curve"));
 }

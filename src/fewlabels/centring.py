@@ -33,7 +33,7 @@ class Centre:
         by_group = Components(field)
         self.offset: Floats = by_group.moved()[group]  # (n, C) what is taken off h
         self.h: Floats = field.h - self.offset[u]  # (u, C)
-        named = by_group.named[group[u]] > 0
+        named = (by_group.named[group[u]] > 0) | by_group.all_heard
         self.heard: Flags = named | ~named.any(axis=1, keepdims=True)  # (u, C) all, where no answer reaches
 
 
@@ -49,6 +49,7 @@ class Components:
         def count(nodes: Ints, weight: Floats | None = None) -> Floats:
             return np.bincount(group[nodes], weight, groups).astype(float)
 
+        self.all_heard = field.opinion is not None and field.opinion.believed(field)  # a model has named the others
         self.shares = field.centring.shares if field.centring is not None else None
         self.total = np.stack([count(u, field.h[:, c]) for c in range(C)], axis=1)  # (groups, C) of h where unlabelled
         self.size = count(u)  # unlabelled nodes
@@ -67,7 +68,7 @@ class Components:
         """(groups, C) what is taken off h."""
         size, known, C = self.size[:, None], self.known[:, None], self.named.shape[1]
         shares = 1.0 if self.shares is None else np.maximum(self.shares, TIE)
-        wanted = np.where(self.named > 0, shares, 0.0)  # (groups, C)
+        wanted = np.where((self.named > 0) | self.all_heard, shares, 0.0)  # (groups, C)
         target = 2 * wanted / np.maximum(wanted.sum(axis=1, keepdims=True), TIE) - 1
         few = np.minimum(FEW * C, RARE * (size + known)) / np.maximum(known, 1)
         weight = np.minimum(1.0, few) if self.shares is None else 1.0

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 def two_step_marginals(field: Field) -> Floats:
     """(u, C) TSA marginals: sigmoid(2 h_k / G_kk), normalised (Jun & Nowak 2016, decision value f_k); with the centred
-    h where the field is centred.
+    h where the field is centred, and with the pull of a model's opinion where there is one.
     """
-    return reference.two_step_marginals(centred_h(field), field.variance)
+    h, variance = centred_h(field), field.variance
+    if field.opinion is None:
+        return reference.two_step_marginals(h, variance)
+    half = h / variance[:, None] + field.opinion.pull(field)[field.unlabelled] / 2  # f / 2
+    return reference.two_step_marginals(half, np.ones(len(h)))
 
 
 def harmonic_marginals(field: Field) -> Floats:
@@ -55,12 +59,23 @@ def predicted(field: Field) -> Ints:
     """(u,) class number: that of the largest h, on a tie the class listed first.
 
     Where the field is centred: of the largest centred h among the classes that some answer in the component has named,
-    on a tie that of the larger h itself.
+    on a tie that of the larger h itself. A model's opinion moves h by as much as its pull moves the log odds 2 h / G.
     """
-    if field.centring is None:
+    if field.centring is None and field.opinion is None:
         return largest(field.h)
-    centre = Centre(field)
-    return largest_centred(field.h, centre.h, centre.heard)
+    h, heard = field.h, np.ones_like(field.h, dtype=bool)
+    if field.centring is not None:
+        centre = Centre(field)
+        h, heard = centre.h, centre.heard
+    if field.opinion is not None:
+        h = moved_by(field.opinion.pull(field)[field.unlabelled], h, field.variance)
+    return largest_centred(field.h, h, heard)
+
+
+def moved_by(pull: Floats, h: Floats, variance: Floats) -> Floats:
+    """(u, C) h such that 2 h / G has this pull in it; the pull alone where no label reaches."""
+    reached = np.isfinite(variance)
+    return np.where(reached[:, None], h + pull * np.where(reached, variance, 0.0)[:, None] / 2, pull)
 
 
 def largest_centred(h: Floats, centred: Floats, heard: Flags) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fewlabels.arrays import Floats
 from fewlabels.field import Field
+from fewlabels.field.opinion import asking_h
 from fewlabels.kernels import reference
 from fewlabels.marginals import markov_field, two_step_marginals
 
@@ -15,7 +16,7 @@ def expected_error(field: Field) -> float:
 
 def uncentred_risk(field: Field) -> float:
     """R of the field as it asks: the look-ahead of TSA is about this one."""
-    return zero_one_risk(reference.two_step_marginals(field.h, field.variance), field.n_nodes)
+    return zero_one_risk(reference.two_step_marginals(asking_h(field), field.variance), field.n_nodes)
 
 
 def zero_one_risk(p: Floats, n: int) -> float:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
     from fewlabels.field.known import Centring
+    from fewlabels.field.opinion import Opinion
     from fewlabels.field.precision import Precision
     from fewlabels.graph import Graph
 
@@ -34,6 +35,7 @@ class Field(Protocol):
     smoothness: float
     precision: Precision  # Q
     centring: Centring | None  # how predictions are set about the shares of the classes; None: as h is
+    opinion: Opinion | None  # what a model thinks of every node, where there is one
     component: Ints  # (n,) number of each node's connected component
     label: Ints  # (n,) class number of every node, -1 where not known
     attached: Floats  # (n, C) weight of each node's unsure answers, by the class they name

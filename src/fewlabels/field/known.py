@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.opinion import Opinion
 from fewlabels.field.precision import Precision
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import answer, leaning
@@ -30,6 +31,7 @@ class Known:
         self.label = np.full(self.n_nodes, -1)  # (n,) class number, -1 where not known
         self.skipped = np.zeros(self.n_nodes, dtype=bool)
         self.centring: Centring | None = None
+        self.opinion: Opinion | None = None
         self.attached = np.zeros((self.n_nodes, n_classes))  # weight of the unsure answers, by the class they name
 
     @property
@@ -76,6 +78,8 @@ class Known:
         self.n_classes += 1
         if self.centring is not None and self.centring.shares is not None:
             self.centring = Centring(np.append(self.centring.shares, 0.0))
+        if self.opinion is not None:
+            self.opinion = self.opinion.with_class()
 
     def _pieces(self, unlabelled: Ints) -> Ints:
         """(u,) which piece each node is in once the labelled ones are taken out; G is zero between pieces."""

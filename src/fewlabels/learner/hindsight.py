@@ -14,7 +14,7 @@ from fewlabels.kernels.reference import leaning, two_step_marginals
 from fewlabels.learner.answers import NumberedAnswer
 from fewlabels.learner.label_precision import LabelPrecision
 from fewlabels.learner.suspects import chances_without, without_label
-from fewlabels.marginals import largest, largest_centred
+from fewlabels.marginals import largest, largest_centred, moved_by
 
 MOST = 1_500  # sure answers up to which all are looked at: 18 MB; beyond, only those asked for
 
@@ -58,7 +58,10 @@ class Hindsight:
         kept.keep(nodes)
         own = np.diag(kept.S)[kept.rows(nodes), None]  # (l, 1) 1 / G of each without its label
         offset = 0.0 if field.centring is None else Centre(field).offset[nodes]
-        p = two_step_marginals(own * (kept.signs(nodes) - offset) - kept.times_labels(nodes), np.ones(len(nodes)))
+        half = own * (kept.signs(nodes) - offset) - kept.times_labels(nodes)  # f / 2
+        if field.opinion is not None:
+            half += field.opinion.pull(field)[nodes] / 2
+        p = two_step_marginals(half, np.ones(len(nodes)))
         component = field.component[nodes]
         p[np.bincount(component, minlength=1)[component] == 1] = np.nan
         return nodes, p
@@ -67,28 +70,35 @@ class Hindsight:
         """(m,) class number: what the learner would predict at each of these answered nodes, had it no answer."""
         field, kept = self._field, self._precision
         if field.attached.any():
-            h, change = self._fitted_plainly(nodes)
+            h, change, own = self._fitted_plainly(nodes)
         else:
             labelled = np.flatnonzero(field.label >= 0)
             kept.keep(labelled if len(labelled) <= MOST else nodes)
             row, Y = kept.rows(nodes), kept.signs(nodes)
-            h = Y - _ratio(kept.times_labels(nodes), np.diag(kept.S)[row, None])  # (m, C)
+            own = np.diag(kept.S)[row]  # (m,)
+            h = Y - _ratio(kept.times_labels(nodes), own[:, None])  # (m, C)
             change = h - (Y - h) * (kept.total[row, None] - 1)
         state = Components(field).rows(field.component[nodes])
         alone = state.known == 1  # nothing is known of its component without it
         h[alone] = 0
+        variance = np.divide(1, own, out=np.full(len(own), np.inf), where=(own > 0) & ~alone)
         if field.centring is None:
-            return largest(h)
+            return largest(self._with_opinion(nodes, h, variance))
         state.total += change
         state.size += field.label[nodes] >= 0  # one with unsure answers is among the unlabelled
         state.known -= 1
         state.named -= _named(field, nodes)
-        heard = (state.named > 0) | alone[:, None]
-        return largest_centred(h, h - state.moved(), heard)
+        heard = (state.named > 0) | alone[:, None] | state.all_heard
+        return largest_centred(h, self._with_opinion(nodes, h - state.moved(), variance), heard)
 
-    def _fitted_plainly(self, nodes: Ints) -> tuple[Floats, Floats]:
-        """(m, C) h at each of these answered nodes without its answers, and how the sum of h over the unlabelled nodes
-        changes; a solve each."""
+    def _with_opinion(self, nodes: Ints, h: Floats, variance: Floats) -> Floats:
+        """(m, C) h at these nodes, moved by the model's opinion where there is one."""
+        opinion = self._field.opinion
+        return h if opinion is None else moved_by(opinion.pull(self._field)[nodes], h, variance)
+
+    def _fitted_plainly(self, nodes: Ints) -> tuple[Floats, Floats, Floats]:
+        """(m, C) h at each of these answered nodes without its answers, how the sum of h over the unlabelled nodes
+        changes, and (m,) 1 / G there; a solve each."""
         field = self._field
         h, change = np.zeros((2, len(nodes), field.n_classes))
         ties, leans = (each[nodes] for each in leaning(field.attached))  # (m,) and (m, C)
@@ -102,7 +112,9 @@ class Hindsight:
         variance, total = field.variance[place, None], field.columns(nodes[~sure]).sum(axis=0)[:, None]
         h[~sure] = _ratio(field.h[place] / variance - leans[~sure], 1 / variance - ties[~sure, None])
         change[~sure] = -total * (leans[~sure] - ties[~sure, None] * h[~sure])
-        return h, change
+        own = np.empty(len(nodes))
+        own[sure], own[~sure] = found.precision - ties[sure], 1 / variance[:, 0] - ties[~sure]
+        return h, change, own
 
 
 def _named(field: Field, nodes: Ints) -> Flags:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import binascii
 import json
 import os
 import warnings
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from fewlabels.errors import FileError
 from fewlabels.field import Engine, Field
 from fewlabels.files.atomic import atomic_file, one_at_a_time
 from fewlabels.graph import Graph
+from fewlabels.learner.prior import unpacked
 from fewlabels.strategies import Strategy
 
 FORMAT = 1
@@ -70,21 +73,23 @@ def replayed(
         learner = make(
             graph, header["classes"], chosen, header["beta"], held_by, header["seed"],
             smoothness=header.get("smoothness", 0.0), centred=header.get("centred", False),
-            prior=_shares(header),
+            prior=_prior(header),
         )  # fmt: skip
         for event in events:
             _replay(learner, event)
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, zlib.error, binascii.Error) as error:
         raise FileError(
             f"{path} holds a record this version cannot replay ({error!r}). Fix or remove that line."
         ) from None
     return learner, {key: value for key, value in header.items() if key not in ("fewlabels", "graph")}, events
 
 
-def _shares(header: Record) -> dict[Any, float] | None:
-    """{class: share}; a journal from before there were shares, or a field to choose, has none of them."""
-    shares = header.get("prior")
-    return None if shares is None else dict(zip(header["classes"], shares, strict=True))
+def _prior(header: Record) -> Any:
+    """{class: share}, or (n, C) a model's chances; a journal from before there was either has none of them."""
+    found = header.get("prior")
+    if found is None or isinstance(found, dict):
+        return None if found is None else unpacked(found)
+    return dict(zip(header["classes"], found, strict=True))
 
 
 def _replay(learner: Any, event: Record) -> None:

@@ -48,7 +48,9 @@ class ActiveLearner(Asking):
 
     smoothness is that of the field: 0 is the paper's, more lets few labels reach further; "auto" takes it from the
     graph, and beta from both. centred predicts by what differs from node to node rather than by which classes were
-    asked about most ("auto": yes); `prior`, {class: share}, tells the shares of the classes where they are known.
+    asked about most ("auto": yes); `prior`, {class: share}, tells the shares of the classes where they are known;
+    or `prior`, (n, C) or a frame, the chances that a model gives to the classes: they count as far as answers bear them
+    out, and answers overrule them.
     `smoothness=0, centred=False, beta=1` is the paper; `describe` says what was taken, and why.
     """
 

@@ -15,6 +15,7 @@ from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import SettingError
 from fewlabels.field import DENSE_UP_TO, Engine, Field
 from fewlabels.field.known import Centring
+from fewlabels.field.opinion import Trust
 from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
 from fewlabels.graph import Graph
 from fewlabels.graph.names import passing_name
@@ -61,8 +62,8 @@ def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engi
     return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, True)
 
 
-def described(smoothness: Choice, beta: float, centring: Centring | None) -> str:
-    """One line: the field that was taken, and why."""
+def described(smoothness: Choice, beta: float, centring: Centring | None, trust: Trust | None = None) -> str:
+    """One line: the field that was taken, and why; and how far a model's opinion is trusted."""
     a = smoothness.value
     kind = f"smooth field ({a:g})" if a else "field of the paper (smoothness 0)"
     how = "predictions as label propagation has them"
@@ -70,6 +71,9 @@ def described(smoothness: Choice, beta: float, centring: Centring | None) -> str
         how = "predictions centred on " + (
             "equal shares while labels are few" if centring.shares is None else "the prior"
         )
+    if trust is not None:
+        by = f"after {trust.answers:,} answers" if trust.answers else "before the first answer"
+        how += f"; the model given as prior is taken to know {trust.share:.0%} of the nodes, {by}"
     return f"{kind}, beta {beta:.3g}: {smoothness.why}; {how}"
 
 

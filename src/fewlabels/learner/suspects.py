@@ -95,6 +95,8 @@ def chances(field: Field, answers: Sequence[NumberedAnswer]) -> Floats:
     f = 2 * field.h[place[nodes]] / field.variance[place[nodes], None]  # (m, C)
     if field.centring is not None:
         f -= 2 * Centre(field).offset[nodes] * np.maximum(others, 0)[:, None]
+    if field.opinion is not None:
+        f += field.opinion.pull(field)[nodes]
     row = {int(node): at for at, node in enumerate(nodes)}
     for each in unsure:
         f[row[each.node]] += (each.odds - 2 * each.weight) * answer(each.label, C)

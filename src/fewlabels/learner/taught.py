@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import LabelError, QueryError
 from fewlabels.field import Engine, Field, make_field
+from fewlabels.field.opinion import Opinion
 from fewlabels.graph import Graph
 from fewlabels.graph.given import graph_of
 from fewlabels.learner import answers, journal
 from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
 from fewlabels.learner.hindsight import Hindsight
+from fewlabels.learner.prior import packed, split_prior
 from fewlabels.learner.settings import (
     as_array,
     checked_classes,
@@ -30,6 +32,9 @@ from fewlabels.learner.suspects import Suspect, chances, contradicted
 from fewlabels.marginals import largest, predicted
 from fewlabels.risk import zero_one_risk
 from fewlabels.strategies import Strategy, make_strategy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TRUSTED = 0.7  # how much of the expected error is the model's own; the rest is what it got wrong of the answers
 
@@ -48,7 +53,7 @@ class Taught:
         *,
         smoothness: float | str = "auto",
         centred: bool | str = "auto",
-        prior: Mapping[Hashable, float] | None = None,
+        prior: Mapping[Hashable, float] | ArrayLike | pd.DataFrame | None = None,
     ) -> None:
         graph = self.graph = graph_of(graph)
         warn_if_it_cannot_be_saved(graph)
@@ -56,7 +61,8 @@ class Taught:
         self._strategy = make_strategy(strategy)
         self._seed = seed_of(random_state)
         self._smoothness = resolve_smoothness(graph, smoothness, engine)
-        centring = resolve_centring(centred, prior, self._classes)
+        shares, chances = split_prior(prior, graph, self._classes)
+        centring = resolve_centring(centred, shares, self._classes)
         number = resolve_beta(graph, beta, self._smoothness.value)
         self._settings: journal.Record = {
             "n_nodes": graph.n_nodes,
@@ -67,10 +73,11 @@ class Taught:
             "seed": self._seed,
             "smoothness": smoothness if self._smoothness.again else self._smoothness.value,
             "centred": centred,
-            "prior": None if centring is None or centring.shares is None else centring.shares.tolist(),
+            "prior": packed(chances) if centring is None or centring.shares is None else centring.shares.tolist(),
         }
         self._field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
         self._field.centring = centring
+        self._field.opinion = None if chances is None else Opinion(self._field.precision.links, chances)
         self._begin()
 
     def _begin(self) -> None:
@@ -113,8 +120,10 @@ class Taught:
         return [name for c, name in enumerate(self._classes) if c not in named]
 
     def describe(self) -> str:
-        """One line: the field that was taken, and why."""
-        return described(self._smoothness, self._field.beta, self._field.centring)
+        """One line: the field that was taken, and why; and how far a model that was given as prior is trusted."""
+        opinion = self._field.opinion
+        trust = None if opinion is None else opinion.trust(self._field)
+        return described(self._smoothness, self._field.beta, self._field.centring, trust)
 
     def teach(self, node: Any, label: Any, confidence: Any = 1.0) -> None:
         """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is refused, none.

@@ -17,6 +17,7 @@ from fewlabels.field.costs import Costs
 from fewlabels.field.dense.field import AGAIN, DRIFT, MANY
 from fewlabels.field.dense.inverse import SIGNED_TOLERANCE, TOLERANCE
 from fewlabels.field.known import Known
+from fewlabels.field.opinion import asking_h
 from fewlabels.graph import Graph
 from fewlabels.kernels.cpu.rows import Surroundings
 from fewlabels.kernels.reference import answer
@@ -77,7 +78,8 @@ class ClusterField(BatchUpdates, Known):
 
     def two_step_costs(self) -> Costs:
         u = self.unlabelled
-        return Costs(lookahead.two_step_cost(self._blocks, self._around(), self.n_nodes, self.skipped[u]))
+        around = self._around(None if self.opinion is None else asking_h(self))
+        return Costs(lookahead.two_step_cost(self._blocks, around, self.n_nodes, self.skipped[u]))
 
     def harmonic_costs(self) -> Costs:
         return Costs(lookahead.harmonic_cost(self._blocks, self._around(), self.n_nodes))
@@ -88,10 +90,12 @@ class ClusterField(BatchUpdates, Known):
     def sopt_costs(self) -> Costs:
         return Costs(lookahead.sopt_cost(self._blocks, self._around()))
 
-    def _around(self) -> Surroundings:
-        """What the workers need to score questions."""
+    def _around(self, h: Floats | None = None) -> Surroundings:
+        """What the workers need to score questions; `h` if they are chosen by another than the field's."""
         u = self.unlabelled
-        return Surroundings(u, self._h[u], self._diagonal[u], self._island[u], self._pieces(u), self.smoothness > 0)
+        signed = self.smoothness > 0 or h is not None
+        h = self._h[u] if h is None else h
+        return Surroundings(u, h, self._diagonal[u], self._island[u], self._pieces(u), signed)
 
     def observe(self, node: int, label: int) -> None:
         row = self._blocks.row(node)  # (n,) zero at labelled nodes

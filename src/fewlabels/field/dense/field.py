@@ -10,6 +10,7 @@ from fewlabels.arrays import EPS, Floats, Ints
 from fewlabels.field.batch_updates import BatchUpdates
 from fewlabels.field.costs import Costs
 from fewlabels.field.dense.inverse import green, pseudo_inverse
+from fewlabels.field.opinion import asking_h
 from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import answer
@@ -71,7 +72,9 @@ class DenseField(BatchUpdates, Placement):
         return total
 
     def two_step_costs(self) -> Costs:
-        return Costs(self._kernels.two_step_cost(self.G, self.h, self.island, self.n_nodes, **self._shortcuts()))
+        return Costs(
+            self._kernels.two_step_cost(self.G, asking_h(self), self.island, self.n_nodes, **self._shortcuts())
+        )
 
     def harmonic_costs(self) -> Costs:
         return Costs(self._kernels.harmonic_cost(self.G, self.h, self.island, self.n_nodes, **self._shortcuts()))
@@ -87,7 +90,7 @@ class DenseField(BatchUpdates, Placement):
         return {
             "piece": self._pieces(self.unlabelled),
             "skipped": self.skipped[self.unlabelled],
-            "signed": self.smoothness > 0,
+            "signed": self.smoothness > 0 or self.opinion is not None,
         }
 
     def observe(self, node: int, label: int) -> None:

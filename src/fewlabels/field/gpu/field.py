@@ -13,6 +13,7 @@ from fewlabels.errors import GraphError, MemoryNeededError, SettingError
 from fewlabels.field.batch_updates import BatchUpdates
 from fewlabels.field.costs import Costs
 from fewlabels.field.gpu.inverse import BLOCK, expected_error, green
+from fewlabels.field.opinion import asking_h
 from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
 from fewlabels.kernels.gpu import launch as kernels
@@ -87,7 +88,11 @@ class GpuField(BatchUpdates, Placement):
         return self.state[0].sum(dim=1, dtype=torch.float64).cpu().numpy()
 
     def two_step_costs(self) -> Costs:
-        return Costs(kernels.two_step_cost(*self.state, self.n_nodes, signed=self.smoothness > 0))
+        G, h, island = self.state
+        if self.opinion is not None:
+            h = self._on_card(asking_h(self))
+        signed = self.smoothness > 0 or self.opinion is not None
+        return Costs(kernels.two_step_cost(G, h, island, self.n_nodes, signed=signed))
 
     def harmonic_costs(self) -> Costs:
         return Costs(kernels.harmonic_cost(*self.state, self.n_nodes, signed=self.smoothness > 0))

@@ -13,6 +13,7 @@ import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.costs import Costs, Screening
+from fewlabels.field.opinion import asking_h
 from fewlabels.field.sparse.budget import CLIMB
 from fewlabels.field.sparse.query import racing
 from fewlabels.kernels.cpu import sparse_marginals
@@ -34,15 +35,23 @@ LATE = 0.125  # share of the sample whose columns may wait for the finalists', a
 
 def node_state(field: SparseField, harmonic: bool) -> NodeState:
     """What is known of every node, classes that h does not tell apart put together."""
-    kept, multiplicity = distinct_columns(field.all_h)
-    h, G, island = np.ascontiguousarray(field.all_h[:, kept]), field.grounding, field.all_islands
+    all_h = field.all_h if harmonic or field.opinion is None else _asking(field)
+    kept, multiplicity = distinct_columns(all_h)
+    h, G, island = np.ascontiguousarray(all_h[:, kept]), field.grounding, field.all_islands
     chance, error_now = np.empty_like(h), np.empty(field.n_nodes)
     if harmonic:
         sparse_marginals.harmonic(h, multiplicity, field.label, island, chance, error_now)
     else:
         sparse_marginals.two_step(h, multiplicity, G.diagonal, field.label, island, chance, error_now)
-    size = size_of(h) if field.smoothness else np.empty(0)
+    size = size_of(h) if field.smoothness or field.opinion is not None else np.empty(0)
     return NodeState(h, chance, multiplicity, G.diagonal, G.least, island, error_now, harmonic, size)
+
+
+def _asking(field: SparseField) -> Floats:
+    """(n, C) h as questions are chosen by it."""
+    h = field.all_h.copy()
+    h[field.unlabelled] = asking_h(field)
+    return h
 
 
 def _single(state: NodeState) -> NodeState:

@@ -1,0 +1,100 @@
+"""What a model already thinks of every node, and how far the answers so far bear it out (docs/prior.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from fewlabels.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from fewlabels.field import Field
+
+STEPS = 3  # how often chances are averaged over the links
+SHARES = (np.arange(40) + 0.5) / 40  # of the nodes that a model may know something of
+AT_FIRST = 0.5  # odds that a model knows something at all
+REFUTED = 0.4  # how strongly two answers that a sure model got wrong speak against it; one alone does not
+LEAST = 1e-6  # chances are kept this far from 0 and 1: no model is that sure
+
+
+class Trust(NamedTuple):
+    """What the answers say of a model."""
+
+    speaks_for: float  # how much likelier they are if the model knows something than if it knows nothing
+    share: float  # of the nodes that it is taken to know
+    answers: int  # that were compared with it
+
+
+class Opinion:
+    """The chances (n, C) that a model gives to the classes; their averages over the links; and what they are worth.
+
+    A node's own chance is one voice, and the same class all around it is many: averages over the links are what is
+    added to the field, as log odds. They are first mixed with equal chances, by the share of the nodes that the model
+    knows something of, which is learnt from the answers: before the first, none at all is twice as likely as some.
+    """
+
+    def __init__(self, links: sparse.csr_array, chances: Floats) -> None:
+        self.chances = chances  # (n, C)
+        self.around = _averaged(links, chances)  # (n, C)
+        self.says_something = bool(np.ptp(chances) > LEAST)
+        self._links = links
+
+    def trust(self, field: Field) -> Trust:
+        """How far the answers so far bear the model out; an unsure one counts as the class it leans to."""
+        nodes, said = answered(field)
+        ratio = self.chances.shape[1] * np.maximum(self.chances[nodes, said], LEAST)  # (l,) to an equal chance
+        log_likelihood = np.log1p(SHARES[:, None] * (ratio - 1)).sum(axis=1)  # of each share
+        top = float(log_likelihood.max())
+        likelihood = np.exp(log_likelihood - top)
+        speaks_for = float(likelihood.mean() * np.exp(min(top, 500.0)))
+        known, odds = float((likelihood * SHARES).sum() / likelihood.sum()), AT_FIRST * speaks_for
+        return Trust(speaks_for, known * odds / (1 + odds), len(nodes))
+
+    def pull(self, field: Field) -> Floats:
+        """(n, C) what is added to the log odds of each class against the rest; 0 where the model has no opinion.
+
+        Averages are surer than they look, so they count up to threefold while answers are fewer than classes.
+        """
+        trust, C = self.trust(field), self.chances.shape[1]
+        p = np.clip(trust.share * self.around + (1 - trust.share) / C, LEAST, 1 - LEAST)
+        weight = 1 + 2 * min(1.0, C / max(trust.answers, 1))
+        return np.asarray(weight * (np.log((C - 1) * p) - np.log1p(-p)))
+
+    def believed(self, field: Field) -> bool:
+        """Whether the answers do not speak against the model: then classes that none has named may be predicted."""
+        return self.says_something and self.trust(field).speaks_for > REFUTED
+
+    def with_class(self) -> Opinion:
+        """The same with one more class, of which the model knows nothing."""
+        n, C = self.chances.shape
+        return Opinion(self._links, np.hstack([self.chances * C / (C + 1), np.full((n, 1), 1 / (C + 1))]))
+
+
+def answered(field: Field) -> tuple[Ints, Ints]:
+    """The nodes with an answer, and the class each has or leans to."""
+    unsure = (field.label < 0) & field.attached.any(axis=1)
+    said = np.where(unsure, field.attached.argmax(axis=1), field.label)
+    nodes = np.flatnonzero(said >= 0)
+    return nodes, said[nodes]
+
+
+def asking_h(field: Field) -> Floats:
+    """(u, C) h as questions are chosen by it: moved towards the model's opinion, as far as [-1, 1] reaches."""
+    h, variance = field.h, field.variance
+    if field.opinion is None:
+        return h
+    pull = field.opinion.pull(field)[field.unlabelled]
+    moved = h + pull * np.where(np.isfinite(variance), variance, 0.0)[:, None] / 2  # 2 h / G has the pull in it
+    return np.clip(moved, np.minimum(h, -1.0), np.maximum(h, 1.0))
+
+
+def _averaged(links: sparse.csr_array, chances: Floats) -> Floats:
+    """(n, C) means over each node and its neighbours, `STEPS` times; a node counts as much as a neighbour."""
+    own = float(links.data.mean()) if links.nnz else 1.0
+    degree = np.asarray(links.sum(axis=1)).ravel() + own
+    found = chances
+    for _ in range(STEPS):
+        found = (links @ found + own * found) / degree[:, None]
+    return found

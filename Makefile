@@ -26,11 +26,11 @@ PYTEST = PYTHONPATH=$(CURDIR)/$(WHEEL) FEWLABELS_TESTED=$(CURDIR)/$(WHEEL) OMP_W
 test: lint $(WHEEL)
 	$(call PYTEST,$(BIN))
 
-# An hour and more: a store on a disk that fails at every write or loses the last ones, 10,000 flipped bits in it, and a
+# An hour and more: fields on ill-conditioned graphs of up to 300,000 nodes; a store on a disk that fails at every write or loses the last ones, 10,000 flipped bits in it, and a
 # server killed 1,000 times while people answer; then all injections in all places of all requests.
 soak: $(INSTALLED)
-	FEWLABELS_CRASHES=1 FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 FEWLABELS_INJECTIONS=1 \
-		$(BIN)/python -m pytest --timeout=0 tests/session/test_crashes.py tests/session/test_damage.py \
+	FEWLABELS_LONGEST=300000 FEWLABELS_CRASHES=1 FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 FEWLABELS_INJECTIONS=1 \
+		$(BIN)/python -m pytest --timeout=0 tests/field/sparse/test_precision.py tests/session/test_crashes.py tests/session/test_damage.py \
 		tests/web/test_kills.py tests/web/test_injections.py tests/labelstudio/test_injections.py
 
 FILES = $(shell find $(1) -type f -not -path '*/__pycache__/*' -not -path 'docs/_build/*')

@@ -234,6 +234,12 @@ class SparseField(BatchUpdates, Known):
         if name not in self._known_costs:
             self._known_costs[name] = compute()
         values, screening = self._known_costs[name]
+        if np.isnan(values).any():
+            low, high = self.precision.links.data.min(), self.precision.links.data.max()
+            raise FewlabelsError(
+                f"float64 cannot hold this field of {self.n_nodes:,} nodes with weights from {low:g} to {high:g}: "
+                "drop the weakest edges, or contract the longest chains."
+            )
         return Costs(values.copy(), screening)
 
     def _first_anchors(self) -> Ints:

@@ -12,27 +12,36 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
 
 TILE = 64  # rows processed in one run where only columns differ
+ROUNDING = 1e-12  # share of a node's diagonal: less than this beyond the sum of its edges is not an answer
 
 
 @njit(cache=True, nogil=True, parallel=True)
 def residual(
     indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats
 ) -> Floats:
-    """(n, m) B - A X with A = diag(diagonal) - weights; zero in the rows held, where X is zero, too."""
+    """(n, m) B - A X with A = diag(diagonal) - weights; zero in the rows held, where X is zero, too.
+
+    Summed over the differences along the edges: where X is smooth they are small and exact, and so is what is left,
+    however ill-conditioned A is.
+    """
     n, m = X.shape
     R = np.empty((n, m), X.dtype)
     for i in prange(n):
-        row = R[i]
+        row, mine = R[i], X[i]
         if held[i]:
             row[:] = 0.0
             continue
-        d = diagonal[i]
+        beyond = diagonal[i]  # the sum of the edges
+        for e in range(indptr[i], indptr[i + 1]):
+            beyond -= weights[e]
+        if abs(beyond) <= ROUNDING * diagonal[i]:
+            beyond = 0.0
         for j in range(m):
-            row[j] = B[i, j] - d * X[i, j]
+            row[j] = B[i, j] - beyond * mine[j]
         for e in range(indptr[i], indptr[i + 1]):
             w, other = weights[e], X[indices[e]]
             for j in range(m):
-                row[j] += w * other[j]
+                row[j] -= w * (mine[j] - other[j])
     return R
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,10 @@ from fewlabels.errors import FewlabelsError
 from fewlabels.field.sparse.solve.pcg import System, matrix_of, unit_columns
 from fewlabels.kernels.cpu import blocks
 
-SINGLE, REFINED = 1e-4, 2  # tolerance that float32 reaches by itself; steps of refinement beyond it
+SINGLE, DOUBLE = 1e-4, 1e-8  # tolerance that float32 and float64 reach by themselves, where they are taken at all
+MOST_REFINED = 8  # steps of refinement beyond it
+SLOW = 0.1  # of the last correction: one that is larger means that float32 holds too little of the factor
+PROBES = 4  # solved for in both precisions, to see which one the graph needs
 WIDTH = 16  # columns converted to float64 at a time, for a base that has no other precision
 MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
 
@@ -29,8 +32,8 @@ class Base(Protocol):
     def solve(self, B: Floats) -> Floats:
         """(n, m) inv(A) B."""
 
-    def narrow(self, dtype: type) -> None:
-        """Work in this precision from now on, if that is possible."""
+    def narrowed(self, dtype: type) -> Self:
+        """The same in this precision, if there is such a one."""
 
 
 class SuperLU:
@@ -60,8 +63,11 @@ class SuperLU:
         X: Floats = blocks.triangular(self.indptr, self.indices, self.L, self.pivots, self.order, B)
         return X
 
-    def narrow(self, dtype: type) -> None:
-        self.L, self.pivots = self.L.astype(dtype, copy=False), self.pivots.astype(dtype, copy=False)
+    def narrowed(self, dtype: type) -> SuperLU:
+        twin = object.__new__(SuperLU)
+        twin.__dict__.update(self.__dict__)
+        twin.L, twin.pivots = self.L.astype(dtype, copy=False), self.pivots.astype(dtype, copy=False)
+        return twin
 
 
 class Cholespy:
@@ -84,17 +90,17 @@ class Cholespy:
             X[:, left : left + WIDTH] = Y
         return X
 
-    def narrow(self, dtype: type) -> None:
-        """Nothing to do: it has one precision."""
+    def narrowed(self, dtype: type) -> Cholespy:
+        return self
 
 
 class Factor:
     """inv(A) now = inv(A) of the factor + U S U', S a diagonal of signs, a column of U for every node held or released.
 
     Holding q takes off G_q G_q' / G_qq; releasing it adds reach reach' / s (docs/maths.md). Applying U to a column
-    costs as much as a few sweeps over the graph; after `MOST_UPDATES` answers the factor is made afresh. In float32,
-    which is half the memory to run through, nothing cancels (L has no positive entry below its diagonal, B none that is
-    negative), and what must be precise is refined by its residual.
+    costs as much as a few sweeps over the graph; after `MOST_UPDATES` answers the factor is made afresh. float32 is
+    half the memory to run through, and taken where the graph is well-conditioned enough. What must be precise is
+    refined by its residual until that stands; where that fails, the factor is made afresh, in float64.
     """
 
     exact = True
@@ -107,6 +113,10 @@ class Factor:
     def name(self) -> str:
         return f"Cholesky ({self._make.__name__})"
 
+    @property
+    def _reached(self) -> float:
+        return SINGLE if self._dtype is np.float32 else DOUBLE
+
     def refresh(self, system: System) -> None:
         self.base = self._make(matrix_of(system))
         self._held = system.held.copy()  # the rows that the factor knows as decoupled
@@ -115,21 +125,50 @@ class Factor:
         self._signs = np.empty(0)
 
     def narrow(self, dtype: type) -> None:
-        self._dtype = dtype
-        self.base.narrow(dtype)
-        self._U = self._U.astype(dtype, copy=False)
+        if dtype is self._dtype:
+            return
+        base = self.base.narrowed(dtype)
+        if self._differ(base) <= SINGLE:
+            self.base, self._dtype = base, dtype
+            self._U = self._U.astype(dtype, copy=False)
+
+    def _differ(self, other: Base) -> float:
+        """By how much two factors differ, on the smoothest right-hand side, where conditioning shows, and on others."""
+        n = len(self._held)
+        B: Floats = 1.0 - 2 * np.random.default_rng(0).integers(2, size=(n, PROBES)).astype(float)
+        B[:, 0] = 1
+        B[self._held] = 0
+        X = self.base.solve(B)
+        size = np.abs(X).max(axis=0)
+        return float((np.abs(other.solve(B) - X).max(axis=0) / np.where(size > 0, size, 1)).max())
 
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
-        X = self._solved(system, B.copy(), self._U[:, : len(self._signs)].T @ B)
-        if self._dtype is np.float32 and tolerance < SINGLE:
-            X = X.astype(float)
-            for _ in range(REFINED):
-                left = blocks.residual(*system, B, X)
-                X += self._solved(system, left, self._U[:, : len(self._signs)].T @ left)
-        return X
+        X = self._applied(system, B)
+        return X if tolerance >= self._reached else self._refined(system, B, X.astype(float), tolerance)
+
+    def _refined(self, system: System, B: Floats, X: Floats, tolerance: float) -> Floats:
+        """X corrected by what its residual says, until a correction is below the tolerance."""
+        size = before = np.abs(X).max(axis=0)
+        for _ in range(MOST_REFINED):
+            change = self._applied(system, system.residual(B, X))
+            now = np.abs(change).max(axis=0)
+            done = now <= tolerance * size
+            if not (done | (now <= SLOW * before)).all():
+                break
+            X += change
+            if done.all():
+                return X
+            before = now
+        if self._dtype is np.float64 and not len(self._signs):
+            return X  # as good as it gets
+        self.refresh(system)
+        return self.solve(system, B, tolerance)
+
+    def _applied(self, system: System, B: Floats) -> Floats:
+        return self._solved(system, B.copy(), self._U[:, : len(self._signs)].T @ B)
 
     def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
-        if self._dtype is np.float32 and tolerance < SINGLE:
+        if tolerance < self._reached:
             return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
         B = unit_columns(len(system.held), nodes, self._dtype)
         return self._solved(system, B, self._U[nodes, : len(self._signs)].T)

@@ -11,7 +11,6 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu import blocks
 
 MOST_STEPS = 2000
-ROUNDING = 1e-12  # share of a node's diagonal: less than this beyond the sum of its edges is not an answer
 COARSEST = 300  # nodes that are solved for by a dense inverse
 HEAVY = 4.0  # entries on all levels over those of the graph: beyond it a cycle costs too much
 DAMPING = 4 / 3  # over the largest eigenvalue of inv(D) A: the middle of the upper part of the spectrum
@@ -99,7 +98,7 @@ def unsure_ties(system: System, degree: Floats | None = None) -> Floats:
         ones = np.ones((len(system.held), 1))
         degree = blocks.product(system.indptr, system.indices, system.weights, ones)[:, 0]
     beyond = system.diagonal - degree
-    return np.where(~system.held & (beyond > ROUNDING * system.diagonal), beyond, 0.0)
+    return np.where(~system.held & (beyond > blocks.ROUNDING * system.diagonal), beyond, 0.0)
 
 
 class Level(NamedTuple):

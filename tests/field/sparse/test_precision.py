@@ -1,0 +1,110 @@
+"""h stays right to 1e-9 on graphs as ill-conditioned as people have them: long chains, and weights over decades.
+
+The truth is refined in extended precision, by differences along the edges, until nothing changes any more.
+FEWLABELS_LONGEST=300000 tries larger graphs.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+import fewlabels as fl
+from fewlabels.field.sparse import SparseField
+
+N = 21_000  # beyond 20,000 nodes columns are kept in float32
+LONGEST = int(os.environ.get("FEWLABELS_LONGEST", "0"))
+SIZES = [N, *(n for n in (40_000, 100_000, 300_000) if n <= LONGEST)]
+
+
+def linked(parent):
+    """Node i + 1 hangs on parent[i]."""
+    child = np.arange(1, len(parent) + 1)
+    W = sparse.coo_array((np.ones(len(parent)), (child, parent)), shape=(len(parent) + 1,) * 2)
+    return sparse.csr_array(W + W.T)
+
+
+def path(n):
+    return linked(np.arange(n - 1))
+
+
+def ring(n):
+    W = path(n).tolil()
+    W[0, n - 1] = W[n - 1, 0] = 1
+    return W.tocsr()
+
+
+def strip(n):
+    return sparse.csr_array(sparse.kronsum(path(4), path(n // 4)))
+
+
+def tree(n):
+    return linked(np.arange(n - 1) // 2)
+
+
+def comb(n):
+    child = np.arange(1, n)
+    return linked(np.where(child % 50 == 0, child - 50, child - 1))
+
+
+def grid(n):
+    side = int(n**0.5)
+    return sparse.csr_array(sparse.kronsum(path(side), path(side)))
+
+
+def over_decades(W, decades):
+    upper = sparse.triu(W, format="csr")
+    upper.data = 10 ** np.random.default_rng(3).uniform(-decades / 2, decades / 2, upper.nnz)
+    return sparse.csr_array(upper + upper.T)
+
+
+GRAPHS = {
+    "path": path, "ring": ring, "strip": strip, "tree": tree, "comb": comb,
+    "path over 4 decades": lambda n: over_decades(path(n), 4),
+    "grid over 8 decades": lambda n: over_decades(grid(n), 8),
+}  # fmt: skip
+
+
+def true_h(W, smoothness, nodes, signs):
+    """(n, C) harmonic for Q = L + smoothness L^2 / mean degree, given (l, C) signs at these nodes."""
+    n, W = W.shape[0], sparse.csr_array(W)
+    ends, data = np.repeat(np.arange(n), np.diff(W.indptr)), W.data.astype(np.longdouble)[:, None]
+    starts = np.flatnonzero(np.diff(W.indptr))
+
+    def laplacian(x):
+        out = np.zeros_like(x)
+        out[starts] = np.add.reduceat(data * (x[ends] - x[W.indices]), W.indptr[starts])
+        return out
+
+    share = smoothness / W.sum(axis=1).mean()
+    L = sparse.csr_array(sparse.diags_array(W.sum(axis=1)) - W)
+    free = np.setdiff1d(np.arange(n), nodes)
+    inverse = splu(sparse.csc_matrix((L + share * (L @ L))[free][:, free]))
+    h = np.zeros((n, signs.shape[1]), dtype=np.longdouble)
+    h[nodes] = signs
+    for _ in range(30):
+        Lh = laplacian(h)
+        change = inverse.solve(np.asarray((Lh + share * laplacian(Lh))[free], dtype=float))
+        h[free] -= change
+        if np.abs(change).max() < 1e-15:
+            return h
+    raise AssertionError("the truth did not converge")
+
+
+@pytest.mark.parametrize("smoothness", [0.0, 3.3])
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_labels_are_spread_to_rounding(name, n, smoothness):
+    W = GRAPHS[name](n)
+    if smoothness and W.data.max() > 1e5 * W.data.min():
+        pytest.skip("the smooth field refuses such weights")
+    n = W.shape[0]
+    field = SparseField(fl.Graph(W), 2, smoothness=smoothness)
+    nodes = np.random.default_rng(1).choice(n, 7, replace=False)
+    for i, node in enumerate(nodes):
+        field.observe(int(node), i % 2)
+    truth = true_h(W, smoothness, nodes, np.where(np.arange(2) == np.arange(7)[:, None] % 2, 1.0, -1.0))
+    assert np.abs(field.all_h - truth).max() < 1e-9
+    assert np.isfinite(field.two_step_costs().values).all()

@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 WHEEL := build/wheel
 
-.PHONY: install demo test lint docs check-package audit soak test-oldest test-newest bench check-questions reproduce pictures clean
+.PHONY: install demo test lint docs check-package audit soak soak-load test-oldest test-newest bench check-questions reproduce pictures clean
 
 install: $(INSTALLED)
 
@@ -32,6 +32,11 @@ soak: $(INSTALLED)
 	FEWLABELS_LONGEST=300000 FEWLABELS_CRASHES=1 FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 FEWLABELS_INJECTIONS=1 \
 		$(BIN)/python -m pytest --timeout=0 tests/field/sparse/test_precision.py tests/session/test_crashes.py tests/session/test_damage.py \
 		tests/web/test_kills.py tests/web/test_injections.py tests/labelstudio/test_injections.py
+
+# People answer, undo, review and export for an hour, or for SECONDS; memory and open files are watched.
+SECONDS := 3600
+soak-load: $(INSTALLED)
+	FEWLABELS_SOAK=$(SECONDS) $(BIN)/python -m pytest --timeout=0 -s tests/web/test_soak.py
 
 FILES = $(shell find $(1) -type f -not -path '*/__pycache__/*' -not -path 'docs/_build/*')
 

@@ -18,6 +18,8 @@ from support.items import CLASSES, notes
 from support.pages import Servers
 from threadpoolctl import threadpool_limits
 
+from fewlabels.export.content import Choice, choose
+from fewlabels.export.tables import write_csv, write_json_lines
 from fewlabels.session import Session
 from fewlabels.session.store import Event
 from fewlabels.web import present
@@ -145,10 +147,14 @@ def served_state(line):
     paths = {"standing", "predictions", "answers?limit=200", "aside", "disagreements"}
     state = {path: json.loads(get(f"/api/{path}")) for path in paths}
     state["classes"] = json.loads(get("/api/session"))["classes"]
-    state["csv"] = list(csv.DictReader(io.StringIO(get("/api/export.csv"), newline="")))
+    state["csv"] = rows_of_csv(get("/api/export.csv"))
     state["jsonl"] = [json.loads(row) for row in get("/api/export.jsonl").splitlines()]
     line.close()
     return state
+
+
+def rows_of_csv(text):
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def replayed_state(items, store):
@@ -156,7 +162,9 @@ def replayed_state(items, store):
     session = Session(items, store, overlap=2)
     try:
         shot = session.snapshot()
-        rows = list(shot.rows())
+        content, beside = choose(session, Choice(), by_class=False), store.parent
+        write_csv(content, beside / "export.csv")
+        write_json_lines(content, beside / "export.jsonl")
         unsure, skipped = ([plain(present.item(shot, k, brief=True)) for k in found] for found in shot.aside())
         return {
             "standing": plain(present.standing(shot.standing)),
@@ -164,9 +172,9 @@ def replayed_state(items, store):
             "answers?limit=200": {"answers": [plain(present.answer(shot, e)) for e in shot.recent(200)]},
             "aside": {"unsure": unsure, "skipped": skipped},
             "disagreements": {"items": [plain(present.disagreement(shot, *found)) for found in shot.disagreements()]},
-            "classes": [plain(c) for c in present.classes(shot.classes)],
-            "csv": [{k: "" if v is None else str(v) for k, v in row.items()} for row in rows],
-            "jsonl": rows,
+            "classes": plain(present.classes(shot))["classes"],
+            "csv": rows_of_csv((beside / "export.csv").read_bytes().decode()),
+            "jsonl": [json.loads(row) for row in (beside / "export.jsonl").read_text().splitlines()],
         }
     finally:
         session.close()

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from support.sheets import xlsx
 
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
@@ -100,7 +101,7 @@ def test_a_folder_of_images_is_read_in_the_order_of_its_paths(tmp_path):
     assert list(items.names) == ["a.jpg", "b.PNG", "d.gif", "e.bmp", "f.tif", "sub/c.webp"]
     assert items.graph.n_edges == 15  # 50 neighbours of 6 items are the 5 others
     assert "Reading 6 images" in told
-    assert any("1 files" in line and "not images" in line for line in told)
+    assert items.notes == [f"Left out 1 files in {tmp_path / 'photos'} that are not images"]
     kinds = [items.pictures.full(k)[1] for k in range(6)]
     assert kinds == [f"image/{kind}" for kind in ("jpeg", "png", "gif", "bmp", "png", "webp")]
     assert items.pictures.full(1)[0] == (tmp_path / "photos" / "b.PNG").read_bytes()
@@ -232,3 +233,50 @@ def test_file_names_that_are_no_text_can_be_sent(tmp_path):
 def test_half_a_character_in_json_lines_can_be_sent(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"t": "a \\ud83d b"}\n{"t": "a b"}\n')
     assert read_items(tmp_path / "t.jsonl", text="t").texts[0].encode() == "a ��� b".encode()
+
+
+def test_folders_are_labels_where_that_is_asked_for(tmp_path):
+    for name in ("cats/1.png", "cats/2.png", "dogs/3.png", "dogs/old/4.png"):
+        painted(tmp_path / name, "red" if "cats" in name else "blue")
+    items = read_items(tmp_path)
+    assert (items.known, items.classes) == ({}, [])
+    [note] = items.notes
+    assert note == "The folders look like classes (cats, dogs): --labels-from-folders takes them as known labels"
+    painted(tmp_path / "5.png", "green")
+    items = read_items(tmp_path, labels_from_folders=True)
+    assert list(items.names) == ["5.png", "cats/1.png", "cats/2.png", "dogs/3.png", "dogs/old/4.png"]
+    assert items.known == {1: "cats", 2: "cats", 3: "dogs", 4: "dogs"}
+    assert (items.classes, items.notes) == (["cats", "dogs"], [])
+    for k in range(6, 10):  # most lie beside the folders
+        painted(tmp_path / f"{k}.png", "green")
+    assert read_items(tmp_path).notes == []
+
+
+def test_a_spreadsheet_is_labelled_by_columns_of_every_sort(tmp_path):
+    header = ["id", "Preis", "Stadt", "class"]
+    rows = [[k, 1.5 * k if k != 3 else None, "Köln" if k % 2 else "Bonn", "ab"[k % 2]] for k in range(8)]
+    path = xlsx(tmp_path / "t.xlsx", {"Data": [header, *rows]})
+    items = read_items(path, neighbors=2)
+    assert items.notes == [
+        "Rows are named by the column 'id'",
+        "Compared, each scaled to mean 0 and variance 1: Preis (numbers); Stadt (categories, 0 or 1 for each value)",
+        "Filled in: Preis: 1 empty cells with the median 6",
+        "Left out: class (looks like labels: --label-column class takes it)",
+    ]
+    assert items.known == {}
+    assert items.attributes[1] == {"Preis": "1.5", "Stadt": "Köln", "class": "b"}
+    by_price = read_items(path, columns=["Preis"], label="class", neighbors=2)
+    assert by_price.known[1] == "b"
+    assert by_price.notes[0] == "Known labels come from the column 'class'"
+    assert "Left out: Stadt" in by_price.notes[-1]
+    assert len({items.fingerprint, by_price.fingerprint, read_items(path, ignore=["Preis", "id"]).fingerprint}) == 3
+
+
+def test_a_label_column_is_told_of_and_can_be_ignored(tmp_path):
+    path = written(REVIEWS, tmp_path / "r.csv")
+    assert read_items(path, text="review").notes == ["Known labels come from the column 'label'"]
+    ignored = read_items(path, text="review", ignore=["label"])
+    assert (ignored.known, ignored.notes) == ({}, [])
+    named = written(REVIEWS.rename(columns={"label": "Target"}), tmp_path / "s.csv")
+    [note] = read_items(named, text="review").notes
+    assert note == "Column 'Target' looks like labels: --label-column Target takes it"

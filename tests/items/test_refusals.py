@@ -45,7 +45,7 @@ def two_images(tmp_path):
         ("x,y\n1,2\n3,4\n", {"label": "kind"}, ["no column 'kind'"]),
         ("x\n1\n2\nthree\n", {}, ["row 3", "'x' holds 'three', not a number", "remove the row or the column"]),
         ("x\n1\n2\n3\ninf\n", {}, ["row 4", "holds 'inf'"]),
-        ("a,b\nu,v\nw,x\n", {}, ["no column of numbers", "a, b", "--text or --image"]),
+        ("a,b\nu,v\nw,x\n", {}, ["no column of numbers or categories", "a (an id), b (an id)", "--text or --image"]),
         ("source,target\na,b\nb,c\n", {}, ["source and target", "--edges"]),
         ('t,n\n"",1\n"",2\n', {"text": "t"}, ["0 of 2 rows hold a text", "another column"]),
         ("t\nab\ncd\n", {"text": "t"}, ["no two of the 2 texts share", "--features"]),
@@ -138,6 +138,14 @@ def test_features_are_never_unpickled_or_unpacked(tmp_path, two_images):
     refused("cannot be read as a .npy file", data=two_images, features=tmp_path / "f.npz")
 
 
+def left_out(folder):
+    """What is said of the images that cannot be shown; the others can be labelled."""
+    items = read_items(folder)
+    assert len(items.names) == 2
+    [note] = items.notes
+    return note
+
+
 def png_header(width, height):
     """A PNG that claims this size and ends there."""
     out = io.BytesIO()
@@ -161,6 +169,8 @@ def png_header(width, height):
 )
 def test_images_that_cannot_be_shown(two_images, name, content, sentence):
     (two_images / name).write_bytes(content)
+    assert sentence in left_out(two_images)
+    (two_images / "0.png").unlink()  # too few are left
     refused(sentence, "remove it, then start again", data=two_images)
 
 
@@ -170,13 +180,28 @@ def test_an_image_cut_in_half_is_broken(two_images, suffix):
     path = two_images / f"x.{suffix}"
     Image.fromarray(noise).save(path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    refused(f"x.{suffix} is", "remove it", data=two_images)
+    assert f"x.{suffix} is" in left_out(two_images)
 
 
-def test_the_first_of_many_broken_images_is_named_with_their_number(two_images):
-    for name in ("b.png", "a.png"):
-        (two_images / name).write_bytes(b"nothing")
-    refused("a.png is not", "2 of 4 images cannot be shown", "remove them", data=two_images)
+def test_the_first_of_many_broken_images_are_named_and_all_are_listed(two_images):
+    for name in "edcba":
+        (two_images / f"{name}.png").write_bytes(b"nothing")
+    note = left_out(two_images)
+    assert note.startswith("Left out 5 of 7 images: a.png is not an image that can be read (JPEG")
+    assert note.endswith("and 2 more. --left-out FILE lists them all")
+    items = read_items(two_images)
+    assert [name for name, _ in items.left_out] == [f"{name}.png" for name in "abcde"]
+    assert list(items.names) == ["0.png", "1.png"]
+    (two_images / "0.png").unlink()
+    refused("a.png is not", "5 of 6 images cannot be shown", "remove them", data=two_images)
+
+
+def test_the_features_of_an_image_that_is_left_out_are_left_out_too(tmp_path, two_images):
+    (two_images / "00.png").write_bytes(b"nothing")
+    Image.new("RGB", (9, 9), "blue").save(two_images / "2.png")
+    np.save(tmp_path / "f.npy", np.array([[0.0], [99.0], [5.0], [0.1]]))  # 0, 00, 1, 2
+    items = read_items(two_images, features=tmp_path / "f.npy", neighbors=1)
+    assert items.graph.weights[[0], [1, 2]].tolist() == [0, pytest.approx(np.exp(-1))]
 
 
 def test_features_that_claim_more_numbers_than_there_can_be(tmp_path, two_images):

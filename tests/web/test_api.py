@@ -6,6 +6,7 @@ import json
 import socket
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from support.items import words
@@ -36,6 +37,12 @@ def get(client, path, status=200, **query):
     reply = client.get(f"/api/{path}", params=query)
     assert reply.status_code == status, reply.text
     return reply.json()
+
+
+def test_the_page_says_how_the_data_were_read(tmp_path):
+    told = replace(words(), notes=["Left out 1 of 3 images: <b>.png is broken"])
+    with served(told, tmp_path / "store.sqlite") as (_, client):
+        assert "Left out 1 of 3 images: &lt;b&gt;.png is broken." in client.get("/").text
 
 
 def test_a_question_an_answer_and_the_next_question(page):

@@ -39,12 +39,16 @@ class Inputs:
     classes: tuple[str, ...] = ()
     neighbors: int = 10
     images_from: Path | None = None
+    columns: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    labels_from_folders: bool = False
 
     def tasks(self, config: Path | None, choices: str | None) -> TaskFile | None:
         """Label Studio's tasks, if those were given."""
         from fewlabels.labelstudio import Control, read_config, read_tasks
 
-        if self.data is None or self.data.suffix.lower() != TASKS or self.data.is_dir():
+        ending = None if self.data is None or self.data.is_dir() else self.data.suffix.lower()
+        if self.data is None or ending != TASKS or self._is_table(config, choices):
             if config is not None or choices is not None:
                 raise SettingError("--config and --choices go with Label Studio's tasks: give a .json file of them.")
             return None
@@ -56,6 +60,13 @@ class Inputs:
         else:
             control = read_config(_text(config), choices)
         return read_tasks(self.data, control, self.label)
+
+    def _is_table(self, config: Path | None, choices: str | None) -> bool:
+        """Whether the .json file is a table, because nothing in it or said about it makes it Label Studio's tasks."""
+        from fewlabels.labelstudio.tasks import look_like_tasks
+
+        said = (config, choices, self.text, self.image, self.features)
+        return self.data is not None and all(value is None for value in said) and not look_like_tasks(self.data)
 
     def reader(self, found: TaskFile | None) -> Callable[..., Items]:
         """Reads the items when it is called."""
@@ -84,6 +95,9 @@ class Inputs:
             classes=self.classes,
             neighbors=self.neighbors,
             images_from=self.images_from,
+            columns=self.columns,
+            ignore=self.ignore,
+            labels_from_folders=self.labels_from_folders,
         )
 
     def store(self, path: Path | None) -> Path:

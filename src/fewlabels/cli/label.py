@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +16,10 @@ from fewlabels.cli.options import (
     EVERY,
     TARGET,
     Checks,
+    Columns,
     Confidence,
     Host,
+    Ignore,
     NoBrowser,
     Port,
     Seed,
@@ -40,7 +43,7 @@ Overlap = Annotated[int, typer.Option(help="How many people label each item.", m
 def label(
     data: Annotated[
         Path | None,
-        typer.Argument(help="A folder of images, a table (CSV, TSV, Parquet, JSON lines), or Label Studio's .json."),
+        typer.Argument(help="A folder of images, a table (CSV, Excel, ODS, Parquet, JSON), or Label Studio's tasks."),
     ] = None,
     text: Annotated[str | None, typer.Option(help="The column whose text is shown and compared.")] = None,
     image: Annotated[str | None, typer.Option(help="The column that names an image file.")] = None,
@@ -55,6 +58,14 @@ def label(
     classes: Annotated[str | None, typer.Option(help="The classes, as a,b,c; more can be added on the page.")] = None,
     label_column: Annotated[
         str | None, typer.Option(help="The column of labels already known; default: “label” if there is one.")
+    ] = None,
+    columns: Columns = None,
+    ignore: Ignore = None,
+    labels_from_folders: Annotated[
+        bool, typer.Option("--labels-from-folders", help="The folders that images lie in are their known labels.")
+    ] = False,
+    left_out: Annotated[
+        Path | None, typer.Option(help="CSV to write: the images that cannot be shown, and why.")
     ] = None,
     name_column: Annotated[
         str | None, typer.Option(help="The column that names the items; default: id, name, node or file.")
@@ -90,9 +101,13 @@ def label(
 
     Example, a folder of images: **fewlabels label photos/ --classes cat,dog**
 
+    Example, one folder for each class, as far as they are sorted: **fewlabels label photos/ --labels-from-folders**
+
     Example, texts in a table: **fewlabels label reviews.csv --text review --classes good,bad**
 
     Example, rows of numbers, some with a label: **fewlabels label iris.csv --label-column species**
+
+    Example, the same from a spreadsheet, compared by two columns: **fewlabels label iris.xlsx --columns width,length**
 
     Example, a graph: **fewlabels label people.csv --edges friends.csv --classes red,blue**
 
@@ -104,10 +119,13 @@ def label(
     Example, several people, two for each item: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
     """
     named = comma_separated(classes) or ()
-    inputs = Inputs(data, text, image, features, edges, label_column, name_column, named, neighbors, images_from)
+    inputs = Inputs(
+        data, text, image, features, edges, label_column, name_column, named, neighbors, images_from,
+        comma_separated(columns), comma_separated(ignore) or (), labels_from_folders,
+    )  # fmt: skip
     found = inputs.tasks(config, choices)
     return open_page(
-        inputs.reader(found),
+        listing(left_out, inputs.reader(found)),
         inputs.store(store),
         target=target,
         confidence=confidence,
@@ -124,6 +142,24 @@ def label(
         begun=take_annotations(found),
         found=found,
     )
+
+
+def listing(path: Path | None, read: Callable[..., Items]) -> Callable[..., Items]:
+    """The same reader, which also writes what was left out into a file, if one is named."""
+    from fewlabels.files.atomic import atomic_file, require_writable
+    from fewlabels.files.spreadsheet import as_text
+
+    if path is None:
+        return read
+    require_writable(path)
+
+    def reading(**options: Any) -> Items:
+        items = read(**options)
+        with atomic_file(path) as draft, draft.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([("image", "reason"), *(map(as_text, row) for row in items.left_out)])
+        return items
+
+    return reading
 
 
 def open_page(

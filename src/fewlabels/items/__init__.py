@@ -54,6 +54,8 @@ class Items:
     classes: Sequence[str] = ()  # those given, then new ones from the label column, sorted
     model_labels: Sequence[str | None] | None = None  # (n,) what a model thinks of each, None where it has no opinion
     table: pd.DataFrame | None = None  # as it was given, a row for every item
+    notes: Sequence[str] = ()  # what a person should know about how the data were read
+    left_out: Sequence[tuple[str, str]] = ()  # images that cannot be shown, and why
 
     @cached_property
     def haystack(self) -> Haystack:

@@ -31,6 +31,8 @@ class Shown:
     contents: Sequence[str] = ()  # a digest of each item's image
     known: Mapping[int, str] = field(default_factory=dict)
     table: pd.DataFrame | None = None  # as it was given, a row for every item
+    notes: Sequence[str] = ()
+    left_out: Sequence[tuple[str, str]] = ()
 
 
 def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequence[str], tell: Tell) -> Items:
@@ -55,6 +57,8 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
         known=dict(shown.known),
         classes=given + sorted(set(shown.known.values()) - set(given)),
         table=shown.table,
+        notes=shown.notes,
+        left_out=shown.left_out,
     )
 
 

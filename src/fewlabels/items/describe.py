@@ -15,12 +15,16 @@ FEW = 12  # how many class names are listed
 
 
 def describe(items: Items, free_bytes: int | None = None) -> list[str]:
-    """Items, neighbours, components, labels and the engine, a line each; `free_bytes` defaults to what is free now."""
+    """Items, how they were read, neighbours, components, labels and the engine, a line each.
+
+    `free_bytes` defaults to what is free now.
+    """
     free = memory.available() if free_bytes is None else free_bytes
     graph = items.graph
     n = graph.n_nodes
     return [
         f"Items: {n:,} {NOUNS[items.kind]} from {items.title}",
+        *items.notes,
         f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} per item on average",
         _components(np.bincount(graph.components())),
         _labels(items),

@@ -11,13 +11,15 @@ from typing import Any
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, SettingError
-from fewlabels.files.features import own_features, standardised
+from fewlabels.files.features import own_features
 from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
+from fewlabels.items.folders import class_note, folder_labels, left_out_note
 from fewlabels.items.network import read_network
 from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, stacked, whole
 from fewlabels.items.rows import Rows, read_rows
+from fewlabels.items.seen import Seen
 from fewlabels.items.texts import text_graph
 
 
@@ -37,6 +39,9 @@ def read_items(
     classes: Sequence[str] = (),
     neighbors: int = 10,
     images_from: Path | None = None,
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    labels_from_folders: bool = False,
     tell: Tell = _say_nothing,
 ) -> Items:
     """The items of a folder of images, of a table, or of edges; `tell` reports what takes longer than a moment.
@@ -44,12 +49,16 @@ def read_items(
     Columns are given by name. Features are a .npy file with a row for every item, in the order of the table or of the
     sorted images; neighbours come from them, whatever is shown. With edges, features or texts are averaged over the
     links, and neighbours by them join the links. Images lie in the folder, that of the table, or
-    `images_from`, wherever links lead.
+    `images_from`, wherever links lead. Rows are compared by `columns`, or all that tell them apart, less `ignore`. The
+    folders that images lie in are known labels with `labels_from_folders`.
     """
     folder = data is not None and data.is_dir()
     _refuse_contradictions(
-        data, folder, {"text": text, "image": image, "features": features, "edges": edges, "label": label, "name": name}
-    )
+        data, folder, {"text": text, "image": image, "features": features, "edges": edges, "label": label, "name": name,
+         "columns": columns, "ignore": ignore or None},
+    )  # fmt: skip
+    if labels_from_folders and not folder:
+        raise SettingError(f"--labels-from-folders goes with a folder of images, and {data} is none: leave it out.")
     if neighbors < 1:
         raise SettingError(f"{neighbors} neighbours: give at least 1.")
     if edges is not None:
@@ -61,9 +70,10 @@ def read_items(
         raise FileError(f"there is no file or folder {data}. Check the path.")
     elif folder:
         kind = "image"
-        graph, shown = _from_folder(data, features, neighbors, images_from, tell)
+        graph, shown = _from_folder(data, features, neighbors, images_from, labels_from_folders, tell)
     else:
-        rows = read_rows(data, name, label, [column for column in (text, image) if column is not None])
+        shows = [column for column in (text, image) if column is not None]
+        rows = read_rows(data, name, label, shows, columns, ignore)
         return items_of_rows(rows, text, image, features, classes, neighbors, tell, images_from)
     return assemble((edges or data or Path()).resolve().name, kind, graph, shown, classes, tell)
 
@@ -85,20 +95,37 @@ def items_of_rows(
 
 
 def _from_folder(
-    folder: Path, features: Path | None, neighbors: int, images_from: Path | None, tell: Tell
+    folder: Path,
+    features: Path | None,
+    neighbors: int,
+    images_from: Path | None,
+    labels_from_folders: bool,
+    tell: Tell,
 ) -> tuple[Graph, Shown]:
     paths, others = images_in(folder)
     if len(paths) < 2:
         few = "no images" if not paths else "1 image"
         raise FileError(f"{folder} holds {few}: give a folder with at least two ({' '.join(SUFFIXES)}).")
-    if others:
-        tell(f"Left out {others:,} files in {folder} that are not images")
+    notes = [f"Left out {others:,} files in {folder} that are not images"] if others else []
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
     answers = look_at(paths, features=X is None, tell=tell, within=_allowed(folder, images_from))
-    seen = whole(paths, answers, in_table=False)
+    seen = [answer for answer in answers if isinstance(answer, Seen)]
+    if len(seen) < 2:
+        seen = whole(paths, answers, in_table=False)  # refused, with the reason
+    kept = [k for k, answer in enumerate(answers) if isinstance(answer, Seen)]
+    left_out = [(names[k], answer) for k, answer in enumerate(answers) if isinstance(answer, str)]
+    names, X = [names[k] for k in kept], None if X is None else X[kept]
+    labels = folder_labels(names)
+    notes += [left_out_note(left_out, len(paths)), "" if labels_from_folders else class_note(labels, len(names))]
     shown = Shown(
-        names, _ties(min(neighbors, len(paths) - 1), "image", X), pictures=ImageFiles(seen), contents=contents(seen)
+        names,
+        _ties(min(neighbors, len(names) - 1), "image", X),
+        pictures=ImageFiles(seen),
+        contents=contents(seen),
+        known=labels if labels_from_folders else {},
+        notes=[note for note in notes if note],
+        left_out=left_out,
     )
     return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
 
@@ -123,12 +150,14 @@ def _from_rows(
     if len(rows) < 2:
         raise FileError(f"{path} holds 1 row: give at least two items.")
     X = None if features is None else own_features(features, len(rows), "the rows of the table")
-    by = "text" if text is not None else "image" if image is not None else "number"
+    by_columns = text is None and image is None and X is None
+    by = "text" if text is not None else "image" if image is not None else _number(rows)
     plain = Shown(
         rows.names(),
         _ties(min(neighbors, len(rows) - 1), by, X),
         attributes=rows.attributes([c for c in (text, image) if c is not None]),
         known=rows.known(),
+        notes=[*rows.notes, *([note] if (note := rows.label_note()) and (rows.label or not by_columns) else [])],
         table=rows.table,
     )
     if text is not None:
@@ -144,13 +173,22 @@ def _from_rows(
         seen = whole(paths, look_at(paths, features=X is None, tell=tell, within=within), in_table=True)
         shown = replace(plain, pictures=ImageFiles(seen), contents=contents(seen))
         return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
-    X = standardised(path, rows.features()) if X is None else X
-    if X is None:
+    if X is not None:
+        return _tied(X, neighbors, tell), plain
+    found = rows.compared()
+    if found.X is None:
         raise FileError(
-            f"{path} has no column of numbers to find neighbours by: its columns are {', '.join(columns)}. "
-            "Name one with --text or --image, or give --features or --edges."
+            f"{path} has no column of numbers or categories to find neighbours by. {'. '.join(found.sentences)}. Name "
+            "columns with --columns, --text or --image, or give --features or --edges."
         )
-    return _tied(X, neighbors, tell), plain
+    names_rows = [f"Rows are named by the column {rows.name!r}"] if rows.name is not None else []
+    return _tied(found.X, neighbors, tell), replace(plain, notes=[*plain.notes, *names_rows, *found.sentences])
+
+
+def _number(rows: Rows) -> str:
+    """What rows are compared by, where that was said."""
+    asked = "" if rows.columns is None else f" of {', '.join(rows.columns)}"
+    return f"number{asked}" + (f" without {', '.join(rows.ignore)}" if rows.ignore else "")
 
 
 def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any]) -> None:
@@ -172,6 +210,10 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
         columns_named = ("--text", "--label-column", "--name-column")
         if data is None and (wrong := [option for option in columns_named if option in options]):
             raise SettingError(f"{wrong[0]} names a column of a table of nodes: give that table as well as --edges.")
+    if "--columns" in options and (
+        wrong := [option for option in ("--text", "--image", "--features", "--edges") if option in options]
+    ):
+        raise SettingError(f"--columns and {wrong[0]} given together: each says how rows are compared. Leave one out.")
     if folder and (wrong := [option for option in options if option != "--features"]):
         raise SettingError(f"{data} is a folder of images, which has no use for {wrong[0]}: leave it out.")
 

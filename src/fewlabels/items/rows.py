@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fewlabels.errors import FileError
+from fewlabels.files.columns import LABELS, Compared, compare_columns
+from fewlabels.files.features import UNNAMED
 from fewlabels.files.table import column_text, read_table
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
 NAMES = ("id", "name", "node", "file")  # columns that may name the items: the first suitable one does
 LABEL = "label"
-UNNAMED = "Unnamed: "  # pandas' name for a column without a header: row numbers, which are neither shown nor features
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,9 @@ class Rows:
     table: pd.DataFrame
     name: str | None  # the column that names the rows
     label: str | None  # the column with known labels
+    columns: Sequence[str] | None = None  # those that rows are compared by, where that was said
+    ignore: Sequence[str] = ()  # those that they are not
+    notes: Sequence[str] = ()  # how the table was read
 
     def __len__(self) -> int:
         return len(self.table)
@@ -61,30 +65,52 @@ class Rows:
         return [{c: cells[row] for c, cells in columns.items() if cells[row]} for row in range(len(self))]
 
     def features(self) -> pd.DataFrame:
-        """The columns that may be features: neither name nor label."""
-        return self.table.drop(columns=[c for c in (self.name, self.label) if c is not None])
+        """The columns that may be features: neither name nor label, unless asked for."""
+        named = (self.name, self.label)
+        return self.table.drop(columns=[c for c in named if c is not None and c not in (self.columns or ())])
+
+    def compared(self) -> Compared:
+        """What rows are compared by, and what is said about each column."""
+        ignore = [c for c in self.ignore if c not in (self.name, self.label)]
+        return compare_columns(self.path, self.features(), self.columns, ignore)
+
+    def label_note(self) -> str:
+        """A sentence about the column of labels: that it was taken unasked, or that there may be one."""
+        if self.label is None:
+            likely = next((c for c in self.table.columns if c.lower() in LABELS and c not in self.ignore), None)
+            return f"Column {likely!r} looks like labels: --label-column {likely} takes it" if likely else ""
+        return f"Known labels come from the column {self.label!r}"
 
 
-def read_rows(path: Path, name: str | None, label: str | None, also: Sequence[str] = ()) -> Rows:
-    """The table; it must have the columns named, those in `also` included.
+def read_rows(
+    path: Path,
+    name: str | None,
+    label: str | None,
+    also: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+) -> Rows:
+    """The table; it must have the columns named, those in `also` included. Rows are compared by `columns`, or by all
+    that tell them apart, less those in `ignore`.
 
     Without `name`, the first of id, name, node, file (and then of `also`) without empty or repeated values names the
-    rows. Without `label`, labels come from the column "label" if there is one.
+    rows. Without `label`, labels come from the column "label" if there is one that nobody ignores or compares.
     """
-    table = read_table(path, [column for column in (name, label, *also) if column is not None])
+    notes: list[str] = []
+    table = read_table(path, [column for column in (name, label, *also) if column is not None], notes.append)
     table.columns = table.columns.map(str)
     asked = {name, label, *also}
     table = table[[c for c in table.columns if c in asked or not c.startswith(UNNAMED)]]
     if not len(table):
         raise FileError(f"{path} holds no rows: give one row for every item.")
-    if label is None and LABEL in table.columns and LABEL not in (name, *also):
+    if label is None and LABEL in table.columns and LABEL not in (name, *also, *ignore, *(columns or ())):
         label = LABEL
     if label is not None and label in (name, *also):
         raise FileError(f"the column {label!r} cannot be the label and something else: name two columns.")
     if name is None:
         candidates = [column for column in (*NAMES, *also) if column in table.columns and column != label]
         name = next((column for column in candidates if _names_rows(path, table, column)), None)
-    return Rows(path, table, name, label)
+    return Rows(path, table, name, label, columns, ignore, notes)
 
 
 def _names_rows(path: Path, table: pd.DataFrame, column: str) -> bool:

@@ -18,6 +18,7 @@ COPIES = 8  # times the file's size: dictionaries beside the text they were made
 NOBODY = "Label Studio"  # who annotated, where that is not said
 FLAT = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # JSON-MIN adds them to the data
 EARLIER = "completions"  # what annotations were called before version 1.0
+SHOWN = {"data", "annotations", EARLIER, "annotation_id", "text", "image"}  # a key of these, and it is a task
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,21 @@ def read_tasks(path: Path, control: Control | None = None, label: str | None = N
         raise FileError(f"{path} holds no tasks: export at least two.")
     found = _together(path, tasks)
     return TaskFile(path, found, control or _control_of(path, found))
+
+
+def look_like_tasks(path: Path) -> bool:
+    """Whether a JSON file holds tasks, or anything else than a plain table: objects of values under several names, none
+    of them data, annotations, text or image.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return not path.is_file()  # a table says best what is wrong with it
+    if isinstance(content, dict):
+        return not all(isinstance(column, (list, dict)) for column in content.values()) or SHOWN & set(content) != set()
+    if not content or not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        return True
+    return any(SHOWN & set(row) for row in content) or max(map(len, content)) < 2
 
 
 def _control_of(path: Path, tasks: Sequence[Task]) -> Control | None:

@@ -40,7 +40,11 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
                 moved.set_cookie(rules.cookie, cookie, httponly=True, samesite="strict", secure=secure)
             return moved
         html = pages.get_template("page.html").render(
-            title=session.items.title, version=__version__, static="static", limits=present.LIMITS
+            title=session.items.title,
+            notes=session.items.notes,
+            version=__version__,
+            static="static",
+            limits=present.LIMITS,
         )
         return HTMLResponse(html, headers={"cache-control": "no-store"})
 

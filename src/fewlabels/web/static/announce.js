@@ -13,14 +13,15 @@ let again = null;
 let rescue = null;
 
 /**
- * The banner: `retry` is what "Try again" does, null where trying again makes no sense; `save` what "Write a new file" does,
- * where the file of answers is gone.
+ * The banner: `retry` is what "Try again" (or `name`) does, null where trying again makes no sense; `save` what "Write a new
+ * file" does, where the file of answers is gone.
  */
-export function showBanner(sentence, retry = null, save = null) {
+export function showBanner(sentence, retry = null, save = null, name = "Try again") {
   again = retry;
   rescue = save;
   $("banner-text").textContent = sentence;
   $("retry").hidden = !retry;
+  $("retry").textContent = name;
   $("rescue").hidden = !save;
   $("banner-close").hidden = Boolean(retry);
   // What lies behind an open dialog cannot be reached.

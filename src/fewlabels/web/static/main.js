@@ -1,7 +1,9 @@
 // The page starts here: wire the parts, fetch the session, ask the first question.
 
 import { get } from "./core/api.js";
-import { hideBanner, showBanner, showStore, startBanner } from "./announce.js";
+import { hideBanner, notice, showBanner, showStore, startBanner } from "./announce.js";
+import { stopTrying, tryLater } from "./core/again.js";
+import { deliverKept } from "./core/deliver.js";
 import { set, setClasses, state } from "./core/state.js";
 import { startPrefetch } from "./label/prefetch.js";
 import { accept, answer, ask, startAnswering } from "./label/answering.js";
@@ -53,14 +55,17 @@ async function begin() {
   try {
     set("session", await get("/api/session"));
   } catch (error) {
-    showBanner(`${error.message.replace(/\.$/, "")}.`, () => { hideBanner(); begin(); });
+    const again = () => { hideBanner(); begin(); };
+    showBanner(`${error.message.replace(/\.$/, "")}.`, again);
+    if (error.status === 0) tryLater(again);
     return;
   }
+  stopTrying();
   if (state.session.store) showStore(state.session.store);
   setClasses({ classes: state.session.classes, version: state.session.classes_version });
   firstView();
   await meet(() => ask());
-  ask();
+  if (!deliverKept(state.person, () => { notice("The answer that had been waiting is saved."); ask(); })) ask();
 }
 
 wire();

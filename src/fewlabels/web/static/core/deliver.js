@@ -1,7 +1,10 @@
 // Bring one change to the server. Nothing on the page moves on until the server has said yes.
 
-import { freshKey, post } from "./api.js";
+import { freshKey, get, post, ServerError } from "./api.js";
 import { announce, hideBanner, showBanner, showStore } from "../announce.js";
+import { stopTrying, tryLater } from "./again.js";
+import { drop, keep, kept } from "./queued.js";
+import { state } from "./state.js";
 
 const patience = 800; // ms until the person is told that the server is slow
 
@@ -14,7 +17,7 @@ const same = (a, b) => JSON.stringify({ ...a, key: "" }) === JSON.stringify({ ..
 
 /**
  * Send `body` with a fresh key and hand the reply to `done`.
- * If the server is away for now, the banner offers to send the same body with the same key again.
+ * If the server is away, the same body is sent with the same key until it is back, which counts once.
  * If it refuses for good, `refused` gets the error. Returns false when another change is still on its way.
  */
 export function deliver(path, body, done, refused = () => {}) {
@@ -22,6 +25,7 @@ export function deliver(path, body, done, refused = () => {}) {
   // Pressing the same key again is trying again: the old key keeps it from counting twice.
   const key = stuck && stuck.path === path && same(stuck.body, body) ? stuck.body.key : freshKey();
   stuck?.refused(null);
+  stopTrying();
   attempt({ path, body: { ...body, key }, done, refused });
   return true;
 }
@@ -32,25 +36,60 @@ async function attempt(change) {
   stuck = null;
   document.body.dataset.busy = "";
   try {
+    if (change.waited) await sameServer();
     const reply = await post(change.path, change.body);
     clearTimeout(slow);
     settle();
+    stopTrying();
+    drop();
     hideBanner();
     change.done(reply);
   } catch (error) {
     clearTimeout(slow);
     settle();
     if (error.status === undefined) throw error; // a bug in the page, not the server's refusal: let it be seen
-    if (error.passing) {
-      stuck = change;
-      const sentence = error.status === 0 ? "The server cannot be reached: your answer is still here." : error.message;
-      const again = () => busy || attempt(change);
-      showBanner(sentence, again, remedy(error, again));
-    } else {
-      showBanner(error.status === 401 ? `${error.message} Reload the page to enter the token.` : error.message);
+    if (error.passing) wait(change, error);
+    else if (error.status === 401) enter(change);
+    else {
+      drop();
+      showBanner(error.message);
       change.refused(error);
     }
   }
+}
+
+/** It stays here until it can be sent. */
+function wait(change, error) {
+  stuck = change;
+  const away = error.status === 0;
+  const again = () => busy || attempt(change);
+  keep(change);
+  change.waited ||= away;
+  showBanner(away ? "The server cannot be reached: your answer is still here, and is sent when it is back." : error.message, again, remedy(error, again));
+  if (away) tryLater(again);
+}
+
+/** The server was started anew and does not know this browser: what waits is sent once it does. */
+function enter(change) {
+  keep(change);
+  showBanner("The server was started anew and asks who you are. Your answer is still here, and is sent once you have entered its token.",
+    () => location.reload(), null, "Enter the token");
+}
+
+/** Refuse to answer another session's question: the server may label something else since it was started anew. */
+async function sameServer() {
+  const now = await get("/api/session");
+  const { store, title, n_items } = state.session;
+  if (now.store === store && now.title === title && now.n_items === n_items) return;
+  throw new ServerError(409, `The server labels something else now (${now.title}): this answer was not sent. Reload the page.`);
+}
+
+/** Send what waited before the page was loaded again; true where there is something. */
+export function deliverKept(who, done) {
+  const found = kept(who);
+  if (!found) return false;
+  attempt({ ...found, done, refused: done });
+  return true;
 }
 
 /** The file of answers is gone: have them all written into a new one, then go on. */

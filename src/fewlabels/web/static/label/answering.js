@@ -1,10 +1,11 @@
 // Answer, skip, undo, ask about another item: everything that moves the question on.
 
 import { $, el, words } from "../core/dom.js";
-import { announce, hideBanner, showBanner } from "../announce.js";
+import { announce, hideBanner, notice, showBanner } from "../announce.js";
+import { stopTrying, tryLater } from "../core/again.js";
 import { get, post } from "../core/api.js";
 import { deliver, isBusy, remedy } from "../core/deliver.js";
-import { press, release } from "./classes.js";
+import { press, pressButton, release } from "./classes.js";
 import { alike, on, set, setClasses, state } from "../core/state.js";
 import { suggestion } from "./question.js";
 
@@ -36,8 +37,17 @@ function move(path, body, said) {
   });
 }
 
-/** Nothing is answered before it is on the screen, or twice. */
-const ready = () => state.shown !== null && state.shown === state.question && !isBusy();
+/** Nothing is answered before it is on the screen, or twice: a key pressed too early is refused, and that is told. */
+function ready() {
+  if (isBusy()) return refuse("Your last answer is still on its way");
+  if (state.shown !== state.question) return refuse("The next item is still loading");
+  return state.shown !== null;
+}
+
+function refuse(why) {
+  notice(`${why}: this was not taken. Press it again in a moment.`, 2500);
+  return false;
+}
 
 export function answer(label) {
   if (!ready()) return;
@@ -48,17 +58,20 @@ export function answer(label) {
 export function accept() {
   const best = suggestion();
   if (best) answer(best.name);
+  else if (state.shown) notice("There is no suggestion to accept: choose a class.", 2500);
 }
 
 export function skip(unsure = false) {
   if (!ready()) return;
   move("/api/skips", { item: state.question.item.id, unsure }, unsure ? "Kept as unsure." : "Skipped.");
+  pressButton($(unsure ? "unsure" : "skip"));
 }
 
 /** Take back `event`, or the person's last one. Its item comes back as the question. */
 export function undo(event = null) {
-  if (isBusy()) return;
+  if (isBusy()) return void refuse("Your last answer is still on its way");
   move("/api/undo", { event }, "Undone.");
+  pressButton($("undo"));
 }
 
 /** Ask the server for a question: its own choice, or about `item`. */
@@ -67,12 +80,17 @@ export async function ask(item = null) {
   const mine = ++asked;
   try {
     const reply = await post("/api/question", { who: state.person, item });
-    if (mine === asked) take(reply);
+    if (mine === asked) {
+      stopTrying();
+      take(reply);
+    }
   } catch (error) {
     if (error.status === undefined) throw error;
     if (mine !== asked) return;
     const again = () => { hideBanner(); ask(item); };
-    showBanner(error.status === 0 ? `${error.message}.` : error.message, again, remedy(error, again));
+    if (error.status === 401) showBanner("The server was started anew and asks who you are.", () => location.reload(), null, "Enter the token");
+    else showBanner(error.status === 0 ? `${error.message}. It is asked again in a moment.` : error.message, again, remedy(error, again));
+    if (error.status === 0) tryLater(again);
   }
 }
 

@@ -60,8 +60,14 @@ export function press(label) {
   buttons.get(label)?.classList.add("pressed");
 }
 
+/** The same for a button beside them. */
+export function pressButton(button) {
+  release();
+  button.classList.add("pressed");
+}
+
 export function release() {
-  for (const button of buttons.values()) button.classList.remove("pressed");
+  for (const button of document.querySelectorAll(".answers .pressed")) button.classList.remove("pressed");
 }
 
 /** Names that begin with what was typed come first; the order of the buttons is otherwise left alone. */

@@ -5,6 +5,7 @@ import { state } from "../core/state.js";
 import { accept, answer, skip, undo } from "./answering.js";
 import { openExport } from "../export.js";
 import { manage } from "./manage.js";
+import { notice } from "../announce.js";
 import { show } from "../views.js";
 
 const typing = (element) => element.closest("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
@@ -36,6 +37,7 @@ function onKey(event) {
   }
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !singleKeys()) return;
   const action = (event.shiftKey && key === "e" ? openExport : everywhere[key]) ?? (state.view === "label" ? labelKey(key, target, event) : null);
+  if (!action && state.view === "label" && state.classes.length && /^[a-z0-9]$/.test(key)) notice(`No class has the key ${key.toUpperCase()}.`, 2000);
   if (!action) return;
   event.preventDefault();
   action();

@@ -12,6 +12,7 @@ from fewlabels.arrays import Floats
 from fewlabels.graph import Graph
 from fewlabels.items.search import Haystack
 from fewlabels.items.unusual import Unusual
+from fewlabels.items.values import SharedValues
 from fewlabels.items.words import MOST, SharedWords
 
 if TYPE_CHECKING:
@@ -77,6 +78,14 @@ class Items:
     def shared_words(self, i: int, j: int, most: int = MOST) -> list[str]:
         """The words that the texts of two items share, the most telling first; none where there are no texts."""
         return [] if self._words is None else self._words.between(i, j, most)
+
+    def shared_values(self, i: int, j: int) -> list[tuple[str, str, str]]:
+        """(column, value here, value there) where two rows agree, the most telling first; none for texts and images."""
+        return self._values.between(i, j) if self._values is not None and self.kind in ("row", "node") else []
+
+    @cached_property
+    def _values(self) -> SharedValues | None:
+        return None if self.attributes is None else SharedValues(self.attributes)
 
     @cached_property
     def _words(self) -> SharedWords | None:

@@ -16,6 +16,8 @@ from fewlabels.marginals import predicted
 from fewlabels.risk import zero_one_risk
 from fewlabels.strategies import Strategy
 
+EXAMPLES = 12  # nodes named for each answer
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -25,6 +27,9 @@ class Outcome:
     chance: float  # that this is the answer
     expected_error: float  # after it
     changes: int  # how many predictions of other nodes would change, or appear
+    examples: tuple[
+        tuple[int, int], ...
+    ] = ()  # some of them, the surest first: position of the node, number of its class
 
 
 class Foresight:
@@ -59,9 +64,12 @@ class Foresight:
         found = []
         for c, label in enumerate(classes):
             after = self._after(node, c)
-            changes = int((now[after.unlabelled] != _guesses(after)).sum())
-            error = max(0.0, zero_one_risk(chances(after, given), n) + beyond)
-            found.append(Outcome(label, float(at_node[c]), error, changes))
+            guesses, chance = _guesses(after), chances(after, given)
+            changed = np.flatnonzero(now[after.unlabelled] != guesses)
+            sure = changed[np.argsort(-chance[changed, guesses[changed]], kind="stable")[:EXAMPLES]]
+            examples = tuple(zip(after.unlabelled[sure].tolist(), guesses[sure].tolist(), strict=True))
+            error = max(0.0, zero_one_risk(chance, n) + beyond)
+            found.append(Outcome(label, float(at_node[c]), error, len(changed), examples))
         return found
 
     def _after(self, node: int, label: int) -> Field:

@@ -8,6 +8,7 @@ from itertools import islice
 
 import numpy as np
 
+from fewlabels.graph import Graph
 from fewlabels.session import Question, Snapshot, Standing
 from fewlabels.session.classes import KEYS
 from fewlabels.session.learner_thread import Explanation
@@ -24,6 +25,7 @@ from fewlabels.web import shapes
 
 FEW, TELLING = 8, 6  # columns of a row that are shown as they come; of more, so many unusual ones come first
 EXCERPT = 300  # characters of a text in lists
+EXAMPLES = 8  # items shown for each answer that would change them
 COLUMNS, CELL = 12, 60  # of a row in lists: columns, and characters of each
 LIMITS = shapes.Limits(
     keys=len(KEYS),
@@ -110,21 +112,45 @@ def standing(found: Standing) -> shapes.Standing:
 
 
 def why(shot: Snapshot, k: int, explanation: Explanation, neighbours: Sequence[tuple[int, float]]) -> shapes.Why:
-    now, outcomes = explanation.expected_error, explanation.outcomes
+    now, outcomes, shared = explanation.expected_error, explanation.outcomes, shot.items.shared_values
     return shapes.Why(
         item=k,
         expected_error=now,
         gain=now - sum(o.chance * o.expected_error for o in outcomes) if outcomes else None,
         outcomes=[
-            shapes.Outcome(label=label, chance=o.chance, expected_error=o.expected_error, changes=o.changes)
+            shapes.Outcome(
+                label=label,
+                chance=o.chance,
+                expected_error=o.expected_error,
+                changes=o.changes,
+                examples=_changed(shot, explanation.classes, o.examples),
+            )
             for label, o in zip(explanation.classes, outcomes, strict=True)
         ],
         missing=explanation.missing,
         neighbours=[
-            shapes.Neighbour(item=item(shot, other, brief=True), weight=weight, words=shot.items.shared_words(k, other))
+            shapes.Neighbour(
+                item=item(shot, other, brief=True),
+                weight=weight,
+                words=shot.items.shared_words(k, other),
+                values=[(name, _cut(here, CELL), _cut(there, CELL)) for name, here, there in shared(k, other)],
+                common=common_neighbours(shot.items.graph, k, other) if shot.items.kind == "node" else None,
+            )
             for other, weight in neighbours
         ],
     )
+
+
+def _changed(shot: Snapshot, classes: Sequence[str], examples: Sequence[tuple[int, int]]) -> list[shapes.Changed]:
+    """The first few items that would change, but no check that waits for its answer."""
+    found = [(k, c) for k, c in examples if not shot.waiting(k) and 0 <= c < len(classes)][:EXAMPLES]
+    return [shapes.Changed(item=item(shot, k, brief=True), becomes=classes[c]) for k, c in found]
+
+
+def common_neighbours(graph: Graph, i: int, j: int) -> int:
+    """How many nodes are tied to both."""
+    weights = graph.weights
+    return len(np.intersect1d(weights[[i]].indices, weights[[j]].indices))
 
 
 def answer(shot: Snapshot, event: Event) -> shapes.Answer:

@@ -154,16 +154,26 @@ class About(Shape):
     limits: Limits
 
 
+class Changed(Shape):
+    item: Item
+    becomes: str = Field(description="The class that would be predicted.")
+
+
 class Outcome(Shape):
     label: str
     chance: float
     expected_error: float
     changes: int
+    examples: list[Changed] = Field(description="Some of the items whose prediction would change.")
 
 
 class Neighbour(Shape):
     item: Item
     weight: float
+    values: list[tuple[str, str, str]] = Field(
+        description="Columns in which the rows agree: name, value here, value there."
+    )
+    common: int | None = Field(description="How many nodes are linked to both; none where the items are not a graph.")
     words: list[str] = Field(description="Words that both texts hold, the most telling first.")
 
 

@@ -55,7 +55,9 @@ export const shorten = (text, length) => (text.length > length ? `${text.slice(0
 export function brief(item, length = 90) {
   if (item.text) return shorten(item.text, length);
   const rows = Object.entries(item.attributes ?? {});
-  if (rows.length) return shorten(rows.map(([name, value]) => `${name} ${value}`).join(", "), length);
+  const named = rows.map(([name, value]) => `${name} ${value}`).join(", ");
+  // Where there is no room for the columns' names, the values tell more without them.
+  if (rows.length) return named.length <= length ? named : shorten(rows.map(([, value]) => value).join(" · "), length);
   return shorten(item.name, length);
 }
 

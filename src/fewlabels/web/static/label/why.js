@@ -1,13 +1,16 @@
 // Why this one: what the answer is worth, what each answer would change, and who the neighbours are.
 
-import { $, el } from "../core/dom.js";
+import { $, el, words } from "../core/dom.js";
 import { get } from "../core/api.js";
 import { latest } from "../core/latest.js";
-import { on, state } from "../core/state.js";
+import { paint } from "../core/colours.js";
+import { classNumber, on, state } from "../core/state.js";
 import { small, tag, verdict } from "../item.js";
-import { chance, count, fine, plural } from "../core/numbers.js";
+import { chance, count, fine, percent, plural } from "../core/numbers.js";
 
 const shownOutcomes = 10;
+const worth = 0.1; // items fewer that are expected to be wrong, beneath which an answer hardly changes anything
+const pictured = 3; // of these, with pictures of what would change
 
 const unexplained = {
   classes: "Once there are two classes, the reasons are shown here.",
@@ -16,35 +19,62 @@ const unexplained = {
   memory: "The answers cannot be compared in advance: too little memory is free. Questions are still chosen just as well.",
 };
 
+/** What keeps the item from being certain: the reason to ask where the expected error hardly moves. */
+function doubt() {
+  const [best, next] = [...(state.shown?.chances ?? [])].sort((a, b) => b.chance - a.chance);
+  if (!best) return "no label reaches it yet";
+  if (next && best.chance - next.chance < 0.2) return `it is between ${best.name} (${chance(best.chance)}) and ${next.name} (${chance(next.chance)})`;
+  if (best.chance < 0.9) return `it is the least certain of what is left: ${best.name} (${chance(best.chance)})`;
+  return "what is left is nearly certain, and no other item would teach more";
+}
+
 function sentence(why) {
   if (state.shown?.reason === "second opinion") return "Someone else answered it; this is to see whether you agree.";
   if (why.missing !== null) return unexplained[why.missing];
-  if (why.gain <= 0) return "Your answer may show that other items are less certain than they seem.";
+  const left = why.expected_error - why.gain;
+  const [now, after] = [fine(why.expected_error), left < 0.0005 ? "less than 0.1%" : fine(left)];
   const items = why.gain * state.session.n_items;
-  const fewer = items >= 1 ? ` (${count(Math.round(items))} fewer wrong)` : "";
-  const after = fine(why.expected_error - why.gain);
-  return `Your answer should lower the expected error from ${fine(why.expected_error)} to about ${after}${fewer}.`;
+  if (items >= worth && why.expected_error >= 0.0005 && now !== after) {
+    const fewer = items >= 1 ? ` (${count(Math.round(items))} fewer wrong)` : "";
+    return `Your answer should lower the expected error from ${now} to about ${after}${fewer}.`;
+  }
+  if (items >= 1) return `Your answer should make about ${plural(Math.round(items), "more prediction")} right, of ${count(state.session.n_items)}.`;
+  if (state.shown?.reason === "requested") return `You chose it: your answer hardly changes the expected error, ${percent(why.expected_error)}.`;
+  return `Your answer hardly changes the expected error, ${percent(why.expected_error)}: ${doubt()}.`;
 }
 
-function outcome(one, most) {
-  const title = `Expected error after this answer: ${fine(one.expected_error)}`;
-  const row = el("li", { data: { test: "why-outcome", label: one.label }, title },
+/** An item to click, small: it becomes the question. */
+function picture(item, title, ask, data, ...more) {
+  return el("button", { type: "button", class: "tile", title, data, onclick: () => ask(item.id) }, small(item, 60), ...more);
+}
+
+function outcome(one, most, shown, ask) {
+  const row = el("li", { data: { test: "why-outcome", label: one.label }, title: `Expected error after this answer: ${percent(one.expected_error)}` },
     tag(one.label),
     el("span", { class: "chance" }, chance(one.chance)),
     el("span", { class: "changes" }, el("span", { class: "bar" }),
       el("span", {}, one.changes ? `changes ${count(one.changes)}` : "changes none")));
   row.style.setProperty("--share", most ? one.changes / most : 0);
+  if (shown && one.examples.length) {
+    row.append(el("span", { class: "examples", role: "group", "aria-label": `Would change if it is ${one.label}` },
+      one.examples.map(({ item, becomes }) => paint(picture(item, `${item.name}: would become ${becomes}`, ask, { test: "why-example", item: item.id }), classNumber(becomes)))));
+  }
   return row;
 }
 
-function neighbour({ item, weight, words }, ask) {
-  const made = el("li", {}, el("button", {
-    type: "button", class: "tile", title: `${item.name}: click to label it instead`,
-    data: { test: "neighbour", item: item.id }, onclick: () => ask(item.id),
-  }, small(item, 60),
-    words.length ? el("span", { class: "fine", dir: "auto", data: { test: "shared-words" } }, `both: ${words.join(", ")}`) : null,
-    verdict(item)));
-  made.style.setProperty("--weight", weight);
+/** What an item has in common with the one asked about, in words. */
+function shared({ words: both, values, common, weight }) {
+  const parts = [];
+  if (both.length) parts.push(el("span", { data: { test: "shared-words" } }, `both: ${both.join(", ")}`));
+  for (const [name, here, there] of values) parts.push(el("span", { data: { test: "shared-values" } }, words(name), ` ${here === there ? here : `${here} · ${there}`}`));
+  if (common !== null) parts.push(`linked${weight === 1 ? "" : `, weight ${Number(weight.toPrecision(3))}`}${common ? `; ${count(common)} in common` : ""}`);
+  return parts.length ? el("span", { class: "fine shared", dir: "auto" }, parts) : null;
+}
+
+function neighbour(one, ask) {
+  const { item } = one;
+  const made = el("li", {}, picture(item, `${item.name}: click to label it instead`, ask, { test: "neighbour", item: item.id }, shared(one), verdict(item)));
+  made.style.setProperty("--weight", one.weight);
   return made;
 }
 
@@ -53,12 +83,12 @@ function draw(why, ask) {
   $("why-parts").hidden = state.shown?.blind ?? false;
   const outcomes = [...why.outcomes].sort((a, b) => b.chance - a.chance);
   const most = Math.max(...outcomes.map((one) => one.changes), 0);
-  const rows = outcomes.slice(0, shownOutcomes).map((one) => outcome(one, most));
+  const rows = outcomes.slice(0, shownOutcomes).map((one, place) => outcome(one, most, place < pictured, ask));
   const left = outcomes.length - shownOutcomes;
   if (left > 0) rows.push(el("li", { class: "fine" }, `and ${plural(left, "less likely class", "less likely classes")}`));
+  // The item that was clicked here is the question now: go there rather than nowhere.
+  if ($("why-parts").contains(document.activeElement)) $("view-label").focus({ preventScroll: true });
   $("outcomes").replaceChildren(...(rows.length ? rows : [el("li", { class: "fine" }, "Nothing to compare.")]));
-  // The neighbour that was asked about is the item now: go there rather than nowhere.
-  if ($("neighbours").contains(document.activeElement)) $("view-label").focus({ preventScroll: true });
   const near = why.neighbours.map((one) => neighbour(one, ask));
   $("neighbours").replaceChildren(...(near.length ? near : [el("li", { class: "fine" }, "It has none.")]));
 }

@@ -37,6 +37,10 @@ class FileError(FewlabelsError):
     """A file is missing, broken, or holds something else."""
 
 
+class ModelError(FewlabelsError):
+    """A pretrained network cannot be had: its packages or its weights are missing."""
+
+
 class MemoryNeededError(FewlabelsError):
     """The computation would need more memory than the machine has free."""
 

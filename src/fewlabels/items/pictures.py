@@ -190,6 +190,19 @@ def _unchanged(one: Seen) -> bytes:
     return content
 
 
+def opened(path: Path, longest: int) -> Image.Image:
+    """The photo upright, in RGB, and no larger than this."""
+    from PIL import Image
+
+    try:
+        image = Image.open(path, formats=READ)
+        if image.width * image.height > PIXELS:
+            raise ValueError(f"{image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}")
+        return _decoded(image, longest)
+    except Exception as error:  # broken files make Pillow raise almost anything
+        raise FileError(f"{path} is not an image that can be read ({error}). Repair or remove it.") from None
+
+
 def _decoded(image: Image.Image, longest: int) -> Image.Image:
     """The image upright, in RGB, and no larger than this; large ones one at a time."""
     with _one_large if image.width * image.height > LARGE else nullcontext():

@@ -8,6 +8,7 @@ from fewlabels.errors import FewlabelsError
 if TYPE_CHECKING:
     from fewlabels.adapters.sklearn import HarmonicClassifier
     from fewlabels.graph import Graph
+    from fewlabels.items.embedding import embed
     from fewlabels.learner import ActiveLearner
     from fewlabels.strategies import STRATEGIES
 else:  # loaded when first named: SciPy takes a third of a second, and a word completed in the shell needs none of it
@@ -16,6 +17,7 @@ else:  # loaded when first named: SciPy takes a third of a second, and a word co
         "Graph": "fewlabels.graph",
         "HarmonicClassifier": "fewlabels.adapters.sklearn",
         "STRATEGIES": "fewlabels.strategies",
+        "embed": "fewlabels.items.embedding",
     }
 
     def __getattr__(name: str) -> object:
@@ -30,4 +32,4 @@ else:  # loaded when first named: SciPy takes a third of a second, and a word co
 
 __version__ = "0.1.0"
 
-__all__ = ["STRATEGIES", "ActiveLearner", "FewlabelsError", "Graph", "HarmonicClassifier", "__version__"]
+__all__ = ["STRATEGIES", "ActiveLearner", "FewlabelsError", "Graph", "HarmonicClassifier", "__version__", "embed"]

@@ -90,6 +90,9 @@ BROUGHT = {
     "starlette": "fastapi",
     "pydantic": "fastapi",
     "distributed": "dask",
+    "huggingface_hub": "fastembed",
+    "loguru": "fastembed",
+    "tokenizers": "fastembed",
 }
 RIVALS = {"graphlearning", "skactiveml"}  # adapters to them, and `fewlabels bench`, need those who have them
 GIVEN = {"networkx"}  # graphs of it come from and go to those who have it

@@ -42,6 +42,7 @@ class Inputs:
     columns: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     labels_from_folders: bool = False
+    embed: str | None = None
 
     def tasks(self, config: Path | None, choices: str | None) -> TaskFile | None:
         """Label Studio's tasks, if those were given."""
@@ -82,6 +83,7 @@ class Inputs:
                 features=self.features,
                 classes=self.classes,
                 neighbors=self.neighbors,
+                embed=self.embed,
             )
         return partial(
             read_items,
@@ -98,6 +100,7 @@ class Inputs:
             columns=self.columns,
             ignore=self.ignore,
             labels_from_folders=self.labels_from_folders,
+            embed=self.embed,
         )
 
     def store(self, path: Path | None) -> Path:

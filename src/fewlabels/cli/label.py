@@ -18,6 +18,7 @@ from fewlabels.cli.options import (
     Checks,
     Columns,
     Confidence,
+    Embed,
     Host,
     Ignore,
     NoBrowser,
@@ -55,6 +56,7 @@ def label(
         Path | None,
         typer.Option(help="Your own graph: a table with source, target, optionally weight; or .graphml, .npz."),
     ] = None,
+    embed: Embed = None,
     classes: Annotated[str | None, typer.Option(help="The classes, as a,b,c; more can be added on the page.")] = None,
     label_column: Annotated[
         str | None, typer.Option(help="The column of labels already known; default: “label” if there is one.")
@@ -103,6 +105,8 @@ def label(
 
     Example, one folder for each class, as far as they are sorted: **fewlabels label photos/ --labels-from-folders**
 
+    Example, photos compared by a pretrained network: **fewlabels label photos/ --embed auto**
+
     Example, texts in a table: **fewlabels label reviews.csv --text review --classes good,bad**
 
     Example, rows of numbers, some with a label: **fewlabels label iris.csv --label-column species**
@@ -121,7 +125,7 @@ def label(
     named = comma_separated(classes) or ()
     inputs = Inputs(
         data, text, image, features, edges, label_column, name_column, named, neighbors, images_from,
-        comma_separated(columns), comma_separated(ignore) or (), labels_from_folders,
+        comma_separated(columns), comma_separated(ignore) or (), labels_from_folders, embed,
     )  # fmt: skip
     found = inputs.tasks(config, choices)
     return open_page(

@@ -81,6 +81,14 @@ Target = Annotated[
 Confidence = Annotated[
     float, typer.Option(help="How sure to be that the target is reached before “you can stop” is said.")
 ]
+Embed = Annotated[
+    str | None,
+    typer.Option(
+        help="Compare photos or texts by a pretrained network: “auto”, a name that fastembed knows, or your own "
+        "model.onnx. Needs fewlabels[embed]; a named one is downloaded once, and used offline afterwards.",
+        metavar="MODEL",
+    ),
+]
 Checks = Annotated[
     int,
     typer.Option(

@@ -53,6 +53,7 @@ class Items:
     pictures: Pictures | None = None
     known: Mapping[int, str] = field(default_factory=dict)  # labels the table already holds: item number -> class
     classes: Sequence[str] = ()  # those given, then new ones from the label column, sorted
+    by: str = ""  # in words, what photos or texts are compared by
     model_labels: Sequence[str | None] | None = None  # (n,) what a model thinks of each, None where it has no opinion
     table: pd.DataFrame | None = None  # as it was given, a row for every item
     notes: Sequence[str] = ()  # what a person should know about how the data were read

@@ -33,6 +33,7 @@ class Shown:
     table: pd.DataFrame | None = None  # as it was given, a row for every item
     notes: Sequence[str] = ()
     left_out: Sequence[tuple[str, str]] = ()
+    by: str = ""  # in words, what photos or texts are compared by; answers outlast it, so it is not fingerprinted
 
 
 def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequence[str], tell: Tell) -> Items:
@@ -59,6 +60,7 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
         table=shown.table,
         notes=shown.notes,
         left_out=shown.left_out,
+        by=shown.by,
     )
 
 

@@ -25,7 +25,8 @@ def describe(items: Items, free_bytes: int | None = None) -> list[str]:
     return [
         f"Items: {n:,} {NOUNS[items.kind]} from {items.title}",
         *items.notes,
-        f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} per item on average",
+        f"Neighbours: {graph.n_edges:,} ties, {2 * graph.n_edges / n:.1f} per item on average"
+        + (f"; {items.by}" if items.by else ""),
         _components(np.bincount(graph.components())),
         _labels(items),
         "Engine: {}, {}".format(*choose_engine(graph, free)),

@@ -195,10 +195,10 @@ def opened(path: Path, longest: int) -> Image.Image:
     from PIL import Image
 
     try:
-        image = Image.open(path, formats=READ)
-        if image.width * image.height > PIXELS:
-            raise ValueError(f"{image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}")
-        return _decoded(image, longest)
+        with Image.open(path, formats=readers()) as image:
+            if image.width * image.height > PIXELS:
+                raise ValueError(f"{image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}")
+            return _decoded(image, longest)
     except Exception as error:  # broken files make Pillow raise almost anything
         raise FileError(f"{path} is not an image that can be read ({error}). Repair or remove it.") from None
 

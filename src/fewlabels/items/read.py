@@ -15,9 +15,10 @@ from fewlabels.files.features import own_features
 from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
+from fewlabels.items.embedding.chosen import compared, compared_photos
 from fewlabels.items.folders import class_note, folder_labels, left_out_note
 from fewlabels.items.network import read_network
-from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, stacked, whole
+from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, whole
 from fewlabels.items.rows import Rows, read_rows
 from fewlabels.items.seen import Seen
 from fewlabels.items.texts import text_graph
@@ -42,6 +43,7 @@ def read_items(
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     labels_from_folders: bool = False,
+    embed: str | None = None,
     tell: Tell = _say_nothing,
 ) -> Items:
     """The items of a folder of images, of a table, or of edges; `tell` reports what takes longer than a moment.
@@ -50,7 +52,8 @@ def read_items(
     sorted images; neighbours come from them, whatever is shown. With edges, features or texts are averaged over the
     links, and neighbours by them join the links. Images lie in the folder, that of the table, or
     `images_from`, wherever links lead. Rows are compared by `columns`, or all that tell them apart, less `ignore`. The
-    folders that images lie in are known labels with `labels_from_folders`.
+    folders that images lie in are known labels with `labels_from_folders`. `embed` names the pretrained network that
+    photos or texts are compared by: "auto", or as in `fewlabels.embed`.
     """
     folder = data is not None and data.is_dir()
     _refuse_contradictions(
@@ -59,6 +62,7 @@ def read_items(
     )  # fmt: skip
     if labels_from_folders and not folder:
         raise SettingError(f"--labels-from-folders goes with a folder of images, and {data} is none: leave it out.")
+    refuse_needless_network(embed, features, edges, folder or text is not None or image is not None)
     if neighbors < 1:
         raise SettingError(f"{neighbors} neighbours: give at least 1.")
     if edges is not None:
@@ -70,11 +74,11 @@ def read_items(
         raise FileError(f"there is no file or folder {data}. Check the path.")
     elif folder:
         kind = "image"
-        graph, shown = _from_folder(data, features, neighbors, images_from, labels_from_folders, tell)
+        graph, shown = _from_folder(data, features, embed, neighbors, images_from, labels_from_folders, tell)
     else:
         shows = [column for column in (text, image) if column is not None]
         rows = read_rows(data, name, label, shows, columns, ignore)
-        return items_of_rows(rows, text, image, features, classes, neighbors, tell, images_from)
+        return items_of_rows(rows, text, image, features, classes, neighbors, tell, images_from, embed)
     return assemble((edges or data or Path()).resolve().name, kind, graph, shown, classes, tell)
 
 
@@ -87,16 +91,18 @@ def items_of_rows(
     neighbors: int,
     tell: Tell = _say_nothing,
     images_from: Path | None = None,
+    embed: str | None = None,
 ) -> Items:
     """The items of a table whose columns already have their roles."""
     kind = "text" if text is not None else "image" if image is not None else "row"
-    graph, shown = _from_rows(rows, text, image, features, neighbors, tell, images_from)
+    graph, shown = _from_rows(rows, text, image, features, embed, neighbors, tell, images_from)
     return assemble(rows.path.resolve().name, kind, graph, shown, classes, tell)
 
 
 def _from_folder(
     folder: Path,
     features: Path | None,
+    embed: str | None,
     neighbors: int,
     images_from: Path | None,
     labels_from_folders: bool,
@@ -109,7 +115,8 @@ def _from_folder(
     notes = [f"Left out {others:,} files in {folder} that are not images"] if others else []
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
-    answers = look_at(paths, features=X is None, tell=tell, within=_allowed(folder, images_from))
+    by_hand = X is None and embed is None
+    answers = look_at(paths, features=by_hand, tell=tell, within=_allowed(folder, images_from))
     seen = [answer for answer in answers if isinstance(answer, Seen)]
     if len(seen) < 2:
         seen = whole(paths, answers, in_table=False)  # refused, with the reason
@@ -127,7 +134,10 @@ def _from_folder(
         notes=[note for note in notes if note],
         left_out=left_out,
     )
-    return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
+    if X is None:
+        X, by = compared_photos(seen, embed, tell)
+        shown = replace(shown, by=by)
+    return _tied(X, neighbors, tell), shown
 
 
 def _allowed(folder: Path, other: Path | None) -> list[Path]:
@@ -140,6 +150,7 @@ def _from_rows(
     text: str | None,
     image: str | None,
     features: Path | None,
+    embed: str | None,
     neighbors: int,
     tell: Tell,
     images_from: Path | None,
@@ -163,16 +174,21 @@ def _from_rows(
     if text is not None:
         texts = rows.texts(text, may_be_empty=True)
         shown = replace(plain, texts=texts)
-        if X is None:
-            tell(f"Finding the {min(neighbors, len(texts) - 1)} nearest neighbours of each of {len(texts):,} texts")
-            return text_graph(texts, neighbors), shown
-        return _tied(X, neighbors, tell), shown
+        if X is not None:
+            return _tied(X, neighbors, tell), shown
+        numbers, said = compared(texts, "text", embed, tell)
+        tell(f"Finding the {min(neighbors, len(texts) - 1)} nearest neighbours of each of {len(texts):,} texts")
+        return text_graph(texts, neighbors, numbers), replace(shown, by=said)
     if image is not None:
         paths = [path.parent / file for file in rows.texts(image, may_be_empty=False)]
         within = _allowed(path.parent, images_from)
-        seen = whole(paths, look_at(paths, features=X is None, tell=tell, within=within), in_table=True)
+        by_hand = X is None and embed is None
+        seen = whole(paths, look_at(paths, features=by_hand, tell=tell, within=within), in_table=True)
         shown = replace(plain, pictures=ImageFiles(seen), contents=contents(seen))
-        return _tied(stacked(seen) if X is None else X, neighbors, tell), shown
+        if X is None:
+            X, said = compared_photos(seen, embed, tell)
+            shown = replace(shown, by=said)
+        return _tied(X, neighbors, tell), shown
     if X is not None:
         return _tied(X, neighbors, tell), plain
     found = rows.compared()
@@ -216,6 +232,17 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
         raise SettingError(f"--columns and {wrong[0]} given together: each says how rows are compared. Leave one out.")
     if folder and (wrong := [option for option in options if option != "--features"]):
         raise SettingError(f"{data} is a folder of images, which has no use for {wrong[0]}: leave it out.")
+
+
+def refuse_needless_network(embed: str | None, features: Path | None, edges: Path | None, suits: bool) -> None:
+    """Refuse --embed where there is nothing for a network to compare."""
+    if embed is None:
+        return
+    if features is not None or edges is not None:
+        other = "--features" if features is not None else "--edges"
+        raise SettingError(f"--embed and {other} given together: each says which items are neighbours. Leave one out.")
+    if not suits:
+        raise SettingError("--embed compares photos or texts: give a folder of images, or name a column with --text.")
 
 
 def _readable(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fewlabels.arrays import Ints
+from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among, knn_weights
@@ -16,10 +16,13 @@ from fewlabels.graph.knn import among, knn_weights
 ALONE = 0.1  # where a larger share of the texts shares no word with any other, words do not suit the table
 
 
-def text_graph(texts: Sequence[str], neighbors: int) -> Graph:
-    """Each text tied to its nearest by the cosine of TF-IDF; a text that shares nothing with any other stands alone."""
-    X = words_of(texts)
-    tied = np.flatnonzero(~_empty(X))  # at least two: what is counted occurs in two texts or more
+def text_graph(texts: Sequence[str], neighbors: int, numbers: Floats | None = None) -> Graph:
+    """Each text tied to its nearest by cosine, of TF-IDF or of these numbers, (n, d), by a network.
+
+    A text that is empty, or shares nothing with any other, stands alone.
+    """
+    X = words_of(texts) if numbers is None else numbers
+    tied = _filled(texts) if numbers is not None else np.flatnonzero(~_empty(X))  # at least two
     ties = knn_weights(X[tied], min(neighbors, len(tied) - 1), "gaussian", "cosine")
     return Graph(among(tied, ties, len(texts)))
 
@@ -30,9 +33,7 @@ def words_of(texts: Sequence[str]) -> sparse.csr_array:
     Words and pairs of words count if they occur in two texts or more. Where they leave many texts without a tie (a
     language without spaces, product codes), pieces of two to four letters count instead.
     """
-    filled = np.flatnonzero([bool(text.strip()) for text in texts])
-    if len(filled) < 2:
-        raise FileError(f"{len(filled)} of {len(texts)} rows hold a text: give at least two, or another column.")
+    filled = _filled(texts)
     written = [texts[i] for i in filled.tolist()]
     X = _tf_idf(written, analyzer="word", token_pattern=r"(?u)\b\w+\b", ngram_range=(1, 2))
     if X is None or _empty(X).mean() > ALONE:
@@ -45,6 +46,14 @@ def words_of(texts: Sequence[str]) -> sparse.csr_array:
             "Name another column, or give --features."
         )
     return at_rows(X, filled, len(texts))
+
+
+def _filled(texts: Sequence[str]) -> Ints:
+    """The texts that are not empty: at least two."""
+    filled = np.flatnonzero([bool(text.strip()) for text in texts])
+    if len(filled) < 2:
+        raise FileError(f"{len(filled)} of {len(texts)} rows hold a text: give at least two, or another column.")
+    return filled
 
 
 def at_rows(X: Any, rows: Ints, n: int) -> Any:

@@ -12,7 +12,7 @@ from fewlabels.errors import FileError, SettingError
 from fewlabels.files.json_table import json_text
 from fewlabels.items import Items
 from fewlabels.items.assemble import Tell
-from fewlabels.items.read import items_of_rows
+from fewlabels.items.read import items_of_rows, refuse_needless_network
 from fewlabels.items.rows import Rows
 from fewlabels.labelstudio.tasks import Task, TaskFile
 
@@ -31,6 +31,7 @@ def read_task_items(
     features: Path | None = None,
     classes: Sequence[str] = (),
     neighbors: int = 10,
+    embed: str | None = None,
     tell: Tell = lambda sentence: None,
 ) -> Items:
     """The tasks as items. `text` or `image` is a key of their data; without them it is what the control is about.
@@ -40,6 +41,7 @@ def read_task_items(
     """
     if text is not None and image is not None:
         raise SettingError("--text and --image given together: a task shows one of them here. Leave one out.")
+    refuse_needless_network(embed, features, None, True)
     keys = list(dict.fromkeys(key for task in found.tasks for key in task.data))
     if text is None and image is None:
         text, image = _shown(found, keys, needed=features is None)
@@ -52,7 +54,9 @@ def read_task_items(
     said = {said.label for task in found.tasks for said in task.annotations if said.label is not None}
     asked = [*classes, *(found.control.classes if found.control else ())]
     every = [*asked, *sorted(said - set(asked))]
-    return items_of_rows(Rows(found.path, table, NAME, None), text, image, features, every, neighbors, tell)
+    return items_of_rows(
+        Rows(found.path, table, NAME, None), text, image, features, every, neighbors, tell, embed=embed
+    )
 
 
 def _shown(found: TaskFile, keys: Sequence[str], *, needed: bool) -> tuple[str | None, str | None]:

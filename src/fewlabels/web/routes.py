@@ -176,6 +176,7 @@ def looking(api: FastAPI, session: Session, rules: Rules, several: bool, person:
             target=session.goal.target,
             confidence=session.goal.confidence,
             checks=session.goal.every,
+            by=session.items.by,
             field=session.field,
             overlap=session.overlap,
             several=several,

@@ -142,6 +142,7 @@ class About(Shape):
     target: float
     confidence: float
     checks: int = Field(description="After the first answers one question in so many is a check; 0: none.")
+    by: str = Field(description="What photos or texts are compared by; empty for other items.")
     field: str = Field(description="How the learner spreads answers over the graph, and why so.")
     overlap: int
     several: bool

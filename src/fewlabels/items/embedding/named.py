@@ -24,6 +24,9 @@ from fewlabels.items.pictures import opened
 INSTALL = "pip install 'fewlabels[embed]'"
 SUITS = {"image": "Qdrant/clip-ViT-B-32-vision", "text": "BAAI/bge-small-en-v1.5"}  # what "auto" takes
 LONGEST = 512  # pixels of the longer side that photos are decoded to; networks look at some 224
+BESIDE = (
+    "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "preprocessor_config.json",
+)  # fmt: skip
 PATIENCE = 10  # seconds until the hub counts as out of reach
 SHA256 = re.compile("[0-9a-f]{64}")  # the name of a large file in the hub's cache is its digest
 
@@ -71,32 +74,32 @@ def _load(name: str, kind: str, tell: Callable[[str], None]) -> Any:
         try:
             return make(name, cache_dir=str(folder), local_files_only=True)
         except Exception:  # not there, or not whole: whatever a half-written file makes of it
-            _download(make, offer, folder, tell)
+            _download(offer, folder, tell)
         try:
             return make(name, cache_dir=str(folder), local_files_only=True)
         except Exception as error:
             raise ModelError(f"{name} cannot be loaded ({error}). Delete {folder} and start again.") from None
 
 
-def _download(make: Any, offer: dict[str, Any], folder: Path, tell: Callable[[str], None]) -> None:
+def _download(offer: dict[str, Any], folder: Path, tell: Callable[[str], None]) -> None:
     """Fetch the network's files with a progress bar; large ones must have the digest that the hub states."""
-    from huggingface_hub import HfApi
+    from huggingface_hub import HfApi, snapshot_download
 
-    name, size = offer["model"], round(1000 * offer["size_in_GB"])
-    way_out = f"Connect once, or copy the folder {folder} from a machine that has it, or give a file ending in .onnx."
+    name, repository = offer["model"], offer["sources"]["hf"]
     try:
-        HfApi().model_info(offer["sources"]["hf"], timeout=PATIENCE)
-    except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(f"{name} is not in {folder}, and cannot be downloaded ({reason}). {way_out}") from None
-    with _watched(folder, f"Downloading {name} into {folder}, once:", size, tell):
-        try:
-            make(name, cache_dir=str(folder), lazy_load=True)
-        except Exception as error:
-            raise ModelError(f"{name} cannot be downloaded ({error}). {way_out}") from None
-    for blob in folder.glob("*/blobs/*"):
-        if SHA256.fullmatch(blob.name) and _sha256(blob) != blob.name:
-            blob.unlink()
+        HfApi().model_info(repository, timeout=PATIENCE)
+        with _watched(folder, f"Downloading {name} into {folder}, once:", round(1000 * offer["size_in_GB"]), tell):
+            wanted = [*BESIDE, offer["model_file"], *offer["additional_files"]]
+            arrived = Path(snapshot_download(repository, allow_patterns=wanted, cache_dir=folder))
+    except Exception as error:  # whatever the packages beneath make of a connection that fails
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ModelError(
+            f"{name} is not in {folder}, and cannot be downloaded ({reason}). Connect once, or copy that folder from a "
+            "machine that has it, or give a file ending in .onnx."
+        ) from None
+    for file in (path.resolve() for path in arrived.rglob("*") if path.is_file()):
+        if SHA256.fullmatch(file.name) and _sha256(file) != file.name:
+            file.unlink()
             raise ModelError(f"a file of {name} arrived damaged, and was removed. Start again to download it again.")
 
 

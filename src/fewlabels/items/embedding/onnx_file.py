@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewlabels.arrays import Floats, Numbers
 from fewlabels.errors import FileError, ModelError
@@ -35,7 +36,7 @@ class OnnxFile:
         except Exception as error:
             raise FileError(f"{self.path} is no network that can be run ({error}). Export it to ONNX again.") from None
 
-    def run(self, inputs: dict[str, Numbers], output: str | None = None) -> Numbers:
+    def run(self, inputs: dict[str, NDArray[Any]], output: str | None = None) -> Numbers:
         """The output of that name, or the first, a row for every item."""
         names = [one.name for one in self.session.get_outputs()]
         if output is not None and output not in names:

@@ -14,7 +14,8 @@ function draw(standing) {
   document.body.dataset.version = standing.version;
   $("standing-labelled").replaceChildren(count(standing.labelled), el("small", {}, ` of ${count(state.session.n_items)}`));
   $("standing-error").textContent = standing.shown === null ? "too early" : percent(standing.shown);
-  $("standing-field").textContent = `Learns by: ${state.session.field}.`;
+  const { by, field } = state.session;
+  $("standing-field").textContent = `Learns by: ${field}.${by ? ` Items are ${by}.` : ""}`;
   drawCurve();
   drawChecks(standing);
   drawStop(standing);

@@ -1,0 +1,197 @@
+"""Photos and texts described by networks: tiny ONNX files, and a hub on this machine."""
+
+import json
+
+import numpy as np
+import pytest
+from onnx import TensorProto
+from PIL import Image
+from support.networks import hub, mean_colour, word_vectors
+
+import fewlabels as fl
+from fewlabels.errors import FileError, ModelError, SettingError
+from fewlabels.items.describe import describe
+from fewlabels.items.embedding import named
+from fewlabels.items.embedding.chosen import compared
+from fewlabels.items.read import read_items
+
+COLOURS = {"red": (255, 0, 0), "blue": (0, 0, 255), "dark red": (250, 0, 0), "dark blue": (0, 0, 250)}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEWLABELS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def photos(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for name, colour in COLOURS.items():
+        Image.new("RGB", (40, 30), colour).save(folder / f"{name}.png")
+    return folder
+
+
+def plain(path, **more):
+    """The JSON beside a model: colours from 0 to 1, as they are."""
+    path.with_suffix(".json").write_text(json.dumps({"mean": [0, 0, 0], "std": [1, 1, 1], **more}))
+
+
+@pytest.mark.parametrize("shape", [("n", 3, "h", "w"), (1, 3, 16, 16), ("n", 16, 16, 3)])
+def test_a_file_of_ones_own_sees_photos_as_it_expects_them(tmp_path, photos, shape):
+    model = mean_colour(tmp_path / "m.onnx", shape)
+    found = fl.embed([photos / "red.png", photos / "blue.png"], model)
+    assert found == pytest.approx(
+        (np.array([[1, 0, 0], [0, 0, 1]]) - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225], abs=1e-3
+    )
+    plain(model, size=16)
+    assert fl.embed([str(photos / "red.png")], str(model)).tolist() == [[1, 0, 0]]
+
+
+def test_a_network_that_takes_bytes_gets_bytes(tmp_path, photos):
+    model = mean_colour(tmp_path / "m.onnx", ("n", 8, 8, 3), kind=TensorProto.UINT8)
+    assert fl.embed([photos / "red.png"], model).tolist() == [[255, 0, 0]]
+
+
+def test_the_middle_square_is_seen_unless_told_to_squeeze(tmp_path):
+    wide = Image.new("RGB", (300, 100), "white")
+    wide.paste("black", (100, 0, 200, 100))
+    wide.save(tmp_path / "wide.png")
+    model = mean_colour(tmp_path / "m.onnx", ("n", 3, 100, 100))
+    plain(model)
+    assert fl.embed([tmp_path / "wide.png"], model) == pytest.approx(0, abs=0.02)
+    plain(model, crop=False)
+    assert fl.embed([tmp_path / "wide.png"], model) == pytest.approx(2 / 3, abs=0.02)
+
+
+def test_texts_by_a_file_of_ones_own_are_the_mean_of_their_tokens(tmp_path):
+    model = word_vectors(tmp_path / "m.onnx", {"cat": [1, 0], "dog": [0, 1], "eel": [4, 4]})
+    assert fl.embed(["cat", "cat dog", "eel cat dog"], model) == pytest.approx(
+        np.array([[1, 0], [0.5, 0.5], [5 / 3] * 2])
+    )
+    (tmp_path / "tokenizer.json").unlink()
+    with pytest.raises(FileError, match=r"there is no .*tokenizer.json"):
+        fl.embed(["cat"], model)
+
+
+@pytest.mark.parametrize(
+    ("beside", "message"),
+    [
+        ({"sise": 3}, "says 'sise': give some of size, mean"),
+        ({"size": 0}, "size is 0: give 8 to 2048"),
+        ({"mean": [1, 2]}, "give three numbers"),
+        ({"std": [0, 1, 1]}, "std above 0"),
+        ({"output": "z"}, "has no output 'z': it has y"),
+    ],
+)
+def test_a_json_that_says_nonsense_is_refused(tmp_path, photos, beside, message):
+    model = mean_colour(tmp_path / "m.onnx")
+    plain(model, **beside)
+    with pytest.raises(FileError, match=message):
+        fl.embed([photos / "red.png"], model)
+
+
+def test_a_file_that_is_no_network_for_photos_is_refused(tmp_path, photos):
+    with pytest.raises(FileError, match="does not take photos"):
+        fl.embed([photos / "red.png"], word_vectors(tmp_path / "w.onnx", {"a": [1, 2]}))
+    (tmp_path / "broken.onnx").write_bytes(b"no network")
+    with pytest.raises(FileError, match="is no network that can be run"):
+        fl.embed([photos / "red.png"], tmp_path / "broken.onnx")
+    with pytest.raises(FileError, match="cannot read"):
+        fl.embed([photos / "red.png"], tmp_path / "none.onnx")
+
+
+def test_items_are_tied_by_the_network_and_answers_outlast_it(tmp_path, photos):
+    model = mean_colour(tmp_path / "m.onnx")
+    items = read_items(photos, embed=str(model), neighbors=1)
+    assert items.names == ["blue.png", "dark blue.png", "dark red.png", "red.png"]
+    assert items.graph.components().tolist() == [0, 0, 1, 1]
+    assert "compared by m.onnx, 3 numbers each" in describe(items)[1]
+    by_hand = read_items(photos, neighbors=1)
+    assert by_hand.fingerprint == items.fingerprint
+    assert "compared by outlines and colours; --embed auto" in describe(by_hand)[1]
+
+
+def test_texts_are_tied_by_the_network_and_an_empty_one_stands_alone(tmp_path):
+    vectors = {"cat": [1, 0], "kitten": [1, 0.1], "car": [0, 1], "lorry": [0.1, 1]}
+    model = word_vectors(tmp_path / "m.onnx", vectors)
+    (tmp_path / "t.csv").write_text("t,n\n" + "".join(f"{word},1\n" for word in vectors) + ",1\n")
+    items = read_items(tmp_path / "t.csv", text="t", embed=str(model), neighbors=1)
+    assert items.graph.components().tolist() == [0, 0, 1, 1, 2]
+
+
+def test_without_the_extra_auto_goes_on_and_a_name_is_refused(photos, monkeypatch):
+    monkeypatch.setattr(named, "find_spec", lambda name: None)
+    items = read_items(photos, embed="auto", neighbors=1)
+    assert items.by.startswith("compared by outlines and colours, because Qdrant/clip-ViT-B-32-vision needs packages")
+    assert "pip install 'fewlabels[embed]'" in items.by
+    with pytest.raises(ModelError, match="resnet50-onnx needs packages that are not installed"):
+        read_items(photos, embed="Qdrant/resnet50-onnx")
+    with pytest.raises(ModelError, match="pip install"):
+        fl.embed(["a text"])
+
+
+@pytest.fixture
+def offered(tmp_path, monkeypatch):
+    """Opens a hub that offers the network "auto" takes for photos, and closes it again."""
+    pytest.importorskip("fastembed")
+    from huggingface_hub import constants
+
+    files = tmp_path / "files"
+    files.mkdir()
+    mean_colour(files / "model.onnx", ("n", 3, 8, 8))
+    how = {"do_normalize": True, "image_mean": [0, 0, 0], "image_std": [1, 1, 1], "do_rescale": True, "do_resize": True,
+           "rescale_factor": 1 / 255, "size": {"shortest_edge": 8}, "crop_size": {"height": 8, "width": 8},
+           "do_center_crop": True, "image_processor_type": "CLIPImageProcessor", "resample": 3}  # fmt: skip
+    (files / "preprocessor_config.json").write_text(json.dumps(how))
+    (files / "config.json").write_text("{}")
+
+    def point_at(address):
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        monkeypatch.setattr(
+            constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}"
+        )
+
+    with hub(files, named.SUITS["image"]) as (address, fetched):
+        point_at(address)
+        yield fetched, lambda: point_at("http://127.0.0.1:9")
+
+
+def test_a_named_network_is_downloaded_once_and_used_offline(photos, offered, cache):
+    fetched, close = offered
+    said = []
+    assert fl.embed([photos / "red.png"], tell=said.append) == pytest.approx(np.array([[1, 0, 0]]), abs=1e-3)
+    assert fetched.count("model.onnx") == 1
+    assert any(
+        line.startswith(f"Downloading Qdrant/clip-ViT-B-32-vision into {cache / 'models'}, once") for line in said
+    )
+    close()
+    assert fl.embed([photos / "blue.png"]) == pytest.approx(np.array([[0, 0, 1]]), abs=1e-3)
+    assert fetched.count("model.onnx") == 1
+
+
+def test_without_network_and_cache_auto_says_so_and_goes_on(photos, offered):
+    _, close = offered
+    close()
+    X, by = compared([photos / "red.png"], "image", "auto", lambda sentence: None)
+    assert X is None
+    assert "is not in" in by
+    assert "cannot be downloaded" in by
+    with pytest.raises(SettingError, match=r"no network for images that fastembed knows. Did you mean"):
+        fl.embed([photos / "red.png"], "Qdrant/resnet50-onx")
+
+
+def test_a_network_that_arrives_damaged_is_not_used(photos, offered, monkeypatch):
+    monkeypatch.setattr(named, "_sha256", lambda path: "0" * 64)
+    with pytest.raises(ModelError, match="arrived damaged"):
+        fl.embed([photos / "red.png"])
+
+
+def test_embed_is_refused_where_it_has_nothing_to_compare(tmp_path, photos):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    np.save(tmp_path / "x.npy", np.zeros((4, 2)))
+    with pytest.raises(SettingError, match="--embed compares photos or texts"):
+        read_items(tmp_path / "t.csv", embed="auto")
+    with pytest.raises(SettingError, match="--embed and --features given together"):
+        read_items(photos, features=tmp_path / "x.npy", embed="auto")

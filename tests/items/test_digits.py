@@ -11,7 +11,7 @@ from fewlabels.errors import NodeError
 from fewlabels.experiments.datasets import digits
 from fewlabels.field import make_field
 from fewlabels.graph import Graph
-from fewlabels.items.describe import describe
+from fewlabels.items.describe import describe, describe_labels
 from fewlabels.items.digits import digits_items
 from fewlabels.machine import memory
 
@@ -58,7 +58,6 @@ def test_what_the_terminal_says(items):
         "Items: 1,797 images from digits",
         f"Neighbours: {items.graph.n_edges:,} ties, {2 * items.graph.n_edges / 1797:.1f} per item on average",
         "Components: 1, so every answer reaches every item",
-        "Labels: none in the data; 10 classes: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
         "Engine: dense, all of G takes 24.6 MiB and 1.0 GiB are free",
     ]
 
@@ -70,13 +69,14 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
         "Items: 6 nodes from e.csv",
         "Neighbours: 2 ties, 0.7 per item on average",
         "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches only its own",
-        "Labels: 3 in the data; 2 classes: a (1), b (2)",
         "Engine: sparse, a dense G needs 288 bytes and 100 bytes are free",
     ]
-    assert "no classes yet" in describe(replace(few, known={}, classes=[]), 100)[3]
+    assert describe_labels(few, few.classes) == "Labels: 3 in the data; 2 classes: a (1), b (2)"
+    assert "no classes yet" in describe_labels(replace(few, known={}), [])
     many = replace(few, known={}, classes=[f"c{k}" for k in range(20)])
-    assert describe(many, 100)[3].endswith("c11 and 8 more")
-    assert describe(replace(few, known={}, classes=["a"]), 100)[3] == "Labels: none in the data; 1 class: a"
+    assert describe_labels(many, many.classes).endswith("c11 and 8 more")
+    added_on_the_page = describe_labels(replace(few, known={}, classes=[]), ["a"])
+    assert added_on_the_page == "Labels: none in the data; 1 class: a"
 
 
 @pytest.mark.parametrize("free", [2**33, 2**30, 400 * 2**20])

@@ -9,6 +9,7 @@ import typer
 
 from fewlabels import __version__
 from fewlabels.cli import labelstudio, research
+from fewlabels.cli.commands import Command, Group
 from fewlabels.cli.demo import demo
 from fewlabels.cli.export import export
 from fewlabels.cli.label import label
@@ -17,9 +18,9 @@ from fewlabels.cli.sign_out import sign_out
 from fewlabels.cli.suggest import suggest
 from fewlabels.errors import FewlabelsError
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+app = typer.Typer(cls=Group, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 for command in (demo, label, export, suggest, recover, sign_out, research.compare, research.reproduce, research.bench):
-    app.command()(command)
+    app.command(cls=Command)(command)
 app.add_typer(labelstudio.app, name="label-studio")
 
 

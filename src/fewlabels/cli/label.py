@@ -72,7 +72,7 @@ def label(
     name_column: Annotated[
         str | None, typer.Option(help="The column that names the items; default: id, name, node or file.")
     ] = None,
-    neighbors: Annotated[int, typer.Option(help="Nearest neighbours each item is tied to.", min=1)] = 10,
+    neighbors: Annotated[int, typer.Option(help="How many nearest neighbours each item is tied to.", min=1)] = 10,
     target: Target = TARGET,
     confidence: Confidence = CONFIDENCE,
     checks: Checks = EVERY,
@@ -87,7 +87,8 @@ def label(
     people: Annotated[
         Path | None,
         typer.Option(
-            help="A file with a name on each line: everybody gets a link of their own, and nobody else's name."
+            help="A file with a name on each line: everybody gets a link of their own, and nobody can answer under "
+            "another name."
         ),
     ] = None,
     trusted_host: Annotated[
@@ -188,7 +189,7 @@ def open_page(
     """Say what was understood, open the page, and say at the end where the answers are."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped by a service manager: the same as Ctrl-C
     passive_threads()
-    from fewlabels.items.describe import describe
+    from fewlabels.items.describe import describe, describe_labels
     from fewlabels.session import Session, check_settings
     from fewlabels.web.serve import find_place, serve
 
@@ -204,6 +205,7 @@ def open_page(
             seed=seed, tell=status.update,
         )  # fmt: skip
         begun(session)
+    console.print(describe_labels(items, session.classes))
     if forecast := session.snapshot().standing.forecast:
         console.print(forecast)
     answers = sum(session.snapshot().standing.people.values())

@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 
+from fewlabels.cli.commands import Command, Group
 from fewlabels.cli.inputs import Choices, Config, Inputs, take_annotations
 from fewlabels.cli.options import TARGET, Seed, StrategyName, comma_separated, console, passive_threads
 from fewlabels.errors import FileError
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+app = typer.Typer(cls=Group, no_args_is_help=True, rich_markup_mode="markdown")
 
 Text = Annotated[str | None, typer.Option(help="The key or column whose text is shown and compared.")]
 Image = Annotated[str | None, typer.Option(help="The key or column that names an image file.")]
@@ -32,7 +33,7 @@ def _label_studio() -> None:
     """
 
 
-@app.command()
+@app.command(cls=Command)
 def backend(
     tasks: Annotated[Path, typer.Argument(help="The project's tasks, exported from Label Studio as JSON.")],
     text: Text = None,
@@ -61,7 +62,7 @@ def backend(
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped by a service manager: the same as Ctrl-C
     passive_threads()
-    from fewlabels.items.describe import describe
+    from fewlabels.items.describe import describe, describe_labels
     from fewlabels.labelstudio import Inbox
     from fewlabels.labelstudio.backend import USER, backend_rules, make_backend
     from fewlabels.session import Session, check_settings
@@ -82,6 +83,7 @@ def backend(
             session = Session(items, inputs.store(store), strategy=strategy, seed=seed, tell=status.update)
             inbox = Inbox(session, found.tasks)
             inbox.take_all()
+        console.print(describe_labels(items, session.classes))
         console.print(f"Answers: {session.snapshot().standing.labelled:,} so far, kept in {session.path}")
         if place.token:
             console.print(f"Basic authentication: user {USER}, password {place.token}")
@@ -93,7 +95,7 @@ def backend(
     console.print("Stopped. The same command continues from there.")
 
 
-@app.command()
+@app.command(cls=Command)
 def export(
     data: Annotated[
         Path | None,

@@ -100,13 +100,14 @@ Checks = Annotated[
 Host = Annotated[
     str,
     typer.Option(
-        help="Beyond 127.0.0.1 others can label too: whoever has the address, token included.", envvar="FEWLABELS_HOST"
+        help="Where the page listens. Beyond 127.0.0.1 others can label, too: whoever has the address, token included.",
+        envvar="FEWLABELS_HOST",
     ),
 ]
 Token = Annotated[
     str | None,
     typer.Option(
-        help="The token to show, instead of a generated one; as a variable no process list shows it.",
+        help="The token that lets people in, instead of a generated one; as a variable no process list shows it.",
         envvar="FEWLABELS_TOKEN",
     ),
 ]

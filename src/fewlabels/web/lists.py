@@ -63,7 +63,7 @@ class Looked(shapes.Shape):
 
     ids: list[int]
     checks: int = Field(description="Left out: checks that wait for an answer of their own.")
-    labelled: int = Field(description="Of the ids, how many have a label.")
+    labelled: list[int] = Field(description="Of the ids, those that have a label.")
     items: list[shapes.Item]
 
 
@@ -123,7 +123,7 @@ def listing(api: FastAPI, session: Session) -> None:
         ids = [item for item in dict.fromkeys(wish.items) if not shot.waiting(item)]
         shown = _page(shot, ids[wish.offset : wish.offset + wish.limit])
         left_out = len(set(wish.items)) - len(ids)
-        labelled = sum(shot.label(item) is not None for item in ids)
+        labelled = [item for item in ids if shot.label(item) is not None]
         return Looked.model_construct(ids=ids, checks=left_out, labelled=labelled, items=shown)
 
 

@@ -2,6 +2,7 @@
 
 const margin = 12; // px around the outermost points
 const closest = 40;
+const close = 8; // where the frame is fitted to some points
 
 export class Camera {
   constructor() {
@@ -26,6 +27,14 @@ export class Camera {
     this.zoom = Math.min(closest, Math.max(1, this.zoom * factor));
     const moved = this.toScreen(...place);
     this.pan(x - moved[0], y - moved[1]);
+  }
+
+  /** Show the places from (left, top) to (right, bottom), with some room around them. */
+  fit(left, top, right, bottom) {
+    this.zoom = Math.min(close, Math.max(1, 0.8 / Math.max(right - left, bottom - top, 1e-6)));
+    this.x = this.width / 2 - margin - ((left + right) / 2) * this.spanX;
+    this.y = this.height / 2 - margin - ((top + bottom) / 2) * this.spanY;
+    this.pan(0, 0);
   }
 
   /** Never so far that the map leaves the frame. */

@@ -6,6 +6,9 @@ import { get } from "../core/api.js";
 import { on, state } from "../core/state.js";
 import { Camera } from "./camera.js";
 import { Grid } from "./grid.js";
+import { label } from "./group.js";
+import { inside, Lasso } from "./lasso.js";
+import { extent, startLegend } from "./legend.js";
 import { pointLayer, pointRadius } from "./points.js";
 import { count, plural } from "../core/numbers.js";
 import { followPointer } from "./pointer.js";
@@ -21,13 +24,16 @@ let before = null; // the layer that fades away
 let faded = 0;
 let planned = false;
 let cursor = -1; // the point the arrow keys are on
+let alone = -1; // the class looked at alone
+let lasso = null;
+let legend = null;
 
 /** Redraw the points at the next frame; `fade` lets the old colours fade out. */
 function redraw(fade = false) {
   if (!grid || !camera.width) return;
   const begun = performance.now();
   before = fade && layer && !still.matches ? layer : null;
-  layer = pointLayer(grid.positions, state.predictions, state.classes.length, camera, devicePixelRatio, getComputedStyle($("map-frame")).backgroundColor);
+  layer = pointLayer(grid.positions, state.predictions, state.classes.length, camera, devicePixelRatio, getComputedStyle($("map-frame")).backgroundColor, alone);
   performance.measure("map layer", { start: begun });
   faded = performance.now();
   plan();
@@ -100,7 +106,7 @@ function describe() {
   const shown = counts.sort((a, b) => b[0] - a[0]).slice(0, 12).map(([many, name]) => `${count(many)} as ${name}`).join(", ");
   $("map-words").textContent = `${plural(state.session.n_items, "item")}; similar items lie close together. `
     + `${plural(state.predictions.labelled.size, "item is", "items are")} labelled. Labelled or predicted: ${shown || "nothing yet"}. `
-    + "Arrow keys go from point to point, Enter asks about the point.";
+    + "Arrow keys go from point to point, Enter asks about the point, G labels all that are in view, together.";
 }
 
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -120,7 +126,10 @@ function onKey(event, ask) {
     hideTip();
     ask(cursor);
   } else if (zooms[event.key]) zoom(zooms[event.key]);
-  else if (event.key === "0" && camera.zoom > 1) reset();
+  else if (event.key === "0" && (camera.zoom > 1 || alone >= 0)) reset();
+  else if (event.key.toLowerCase() === "l") lasso.toggle();
+  else if (event.key.toLowerCase() === "g") together([[0, 0], [camera.width, 0], [camera.width, camera.height], [0, camera.height]]);
+  else if (event.key === "Escape" && (lasso.on || lasso.busy)) lasso.toggle(false);
   else return;
   event.preventDefault();
 }
@@ -132,7 +141,31 @@ function zoom(factor) {
 
 function reset() {
   camera.reset();
+  alone = -1;
+  legend.all();
   onMove();
+}
+
+/** Look at one class alone, close up; -1 is all of them. */
+function lookAt(number) {
+  const place = number < 0 || !grid || !state.predictions ? null : extent(grid.positions, state.predictions.predicted, number);
+  if (!place) return reset();
+  alone = number;
+  camera.fit(...place);
+  $("map").style.touchAction = "none";
+  onMove();
+}
+
+/** Label what a line was drawn around; of one class, if it is looked at alone. */
+function together(corners) {
+  if (!grid) return;
+  const [left, top] = camera.toScreen(0, 0);
+  const x = (i) => left + grid.positions[2 * i] * camera.spanX;
+  const y = (i) => top + grid.positions[2 * i + 1] * camera.spanY;
+  const found = inside(corners, x, y, grid.order.length).filter((i) => alone < 0 || state.predictions?.predicted[i] === alone);
+  lasso.toggle(false);
+  if (found.length) label(found);
+  else announce("No point is inside the line.");
 }
 
 async function load() {
@@ -147,7 +180,9 @@ async function load() {
 
 export function startMap(ask) {
   const canvas = $("map");
-  followPointer(canvas, { camera, pointAt, ask, onMove, reset });
+  lasso = new Lasso(together);
+  legend = startLegend(lookAt);
+  followPointer(canvas, { camera, pointAt, ask, onMove, reset, lasso });
   canvas.addEventListener("keydown", (event) => onKey(event, ask));
   canvas.addEventListener("blur", () => { cursor = -1; hideTip(); mark(); });
   $("map-in").addEventListener("click", () => zoom(1.6));

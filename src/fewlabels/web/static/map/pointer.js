@@ -4,7 +4,7 @@ import { hideTip, showTip } from "./tip.js";
 
 const shake = 5; // px a press may move and still be a click
 
-export function followPointer(canvas, { camera, pointAt, ask, onMove, reset }) {
+export function followPointer(canvas, { camera, pointAt, ask, onMove, reset, lasso }) {
   const down = new Map(); // pointers that are pressed: id -> last place
   let travelled = 0;
   let tapped = -1; // the point a finger touched first; the second tap asks
@@ -36,7 +36,7 @@ export function followPointer(canvas, { camera, pointAt, ask, onMove, reset }) {
 
   /** A finger scrolls the page past the whole map, and moves a map that is zoomed in. */
   function settle() {
-    canvas.style.touchAction = camera.zoom > 1 ? "none" : "pan-y";
+    canvas.style.touchAction = camera.zoom > 1 || lasso.on ? "none" : "pan-y";
     if (travelled > shake) hideTip();
     onMove();
   }
@@ -57,19 +57,27 @@ export function followPointer(canvas, { camera, pointAt, ask, onMove, reset }) {
 
   canvas.style.touchAction = "pan-y";
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || lasso.busy) return;
+    if (!down.size && lasso.wants(event)) {
+      hideTip();
+      lasso.begin(at(event));
+      canvas.setPointerCapture(event.pointerId);
+      return;
+    }
     if (!down.size) travelled = 0;
     down.set(event.pointerId, at(event));
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (down.has(event.pointerId)) drag(event);
+    if (lasso.busy) lasso.extend(at(event));
+    else if (down.has(event.pointerId)) drag(event);
     else if (event.pointerType !== "touch") hover(event);
   });
   canvas.addEventListener("pointerup", (event) => {
+    if (lasso.busy) return lasso.end();
     if (down.delete(event.pointerId) && !down.size && travelled <= shake) press(event);
   });
-  canvas.addEventListener("pointercancel", (event) => down.delete(event.pointerId));
+  canvas.addEventListener("pointercancel", (event) => { lasso.cancel(); down.delete(event.pointerId); });
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && hideTip());
   canvas.addEventListener("dblclick", () => { reset(); settle(); });
   canvas.addEventListener("wheel", (event) => {

@@ -4,6 +4,7 @@
 
 import { colourNow, isDark, markOf } from "../core/colours.js";
 
+const faint = 0.12; // what is left of other classes where one is looked at alone
 const levels = 16; // of paleness; more cannot be told apart
 
 /** Radius of a point in CSS pixels: fewer points are larger, and zooming in makes them grow a little. */
@@ -55,8 +56,8 @@ function strength(percentage, classes) {
   return 0.16 + 0.8 * (Math.round(sure * levels) / levels);
 }
 
-/** A canvas with every point as it stands now, on the colour of the frame. */
-export function pointLayer(positions, predictions, classes, camera, ratio, paper) {
+/** A canvas with every point as it stands now, on the colour of the frame; `alone`: a class, the others hardly seen. */
+export function pointLayer(positions, predictions, classes, camera, ratio, paper, alone = -1) {
   const layer = document.createElement("canvas");
   layer.width = Math.round(camera.width * ratio);
   layer.height = Math.round(camera.height * ratio);
@@ -85,16 +86,18 @@ export function pointLayer(positions, predictions, classes, camera, ratio, paper
   const placeY = (i) => Math.round(top + positions[2 * i + 1] * down);
 
   const labelled = predictions?.labelled ?? new Set();
+  const apart = (i) => alone >= 0 && predictions?.predicted[i] !== alone;
   for (let i = 0; i < n; i++) {
     if (labelled.has(i)) continue;
     const colour = colourOf(i);
-    blend(pixels, stampOf(i)[0], placeX(i), placeY(i), colour, colour === unknown ? 0.55 : strength(predictions.chance[i], classes));
+    const opacity = colour === unknown ? 0.55 : strength(predictions.chance[i], classes);
+    blend(pixels, stampOf(i)[0], placeX(i), placeY(i), colour, apart(i) ? faint * opacity : opacity);
   }
   for (const i of labelled) { // above the others, or the rings would be covered
-    const x = placeX(i), y = placeY(i);
-    blend(pixels, ring[0], x, y, ink, 1);
-    blend(pixels, ring[1], x, y, ground, 1);
-    blend(pixels, stampOf(i)[1], x, y, colourOf(i), 1);
+    const x = placeX(i), y = placeY(i), opacity = apart(i) ? faint : 1;
+    blend(pixels, ring[0], x, y, ink, opacity);
+    blend(pixels, ring[1], x, y, ground, opacity);
+    blend(pixels, stampOf(i)[1], x, y, colourOf(i), opacity);
   }
   pen.putImageData(pixels, 0, 0);
   return layer;

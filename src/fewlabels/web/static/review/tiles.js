@@ -4,7 +4,7 @@ import { el } from "../core/dom.js";
 import { byWhom, small, values, verdict } from "../item.js";
 
 export class Tiles {
-  /** `changed` is called when the choice changes, `relabel(item)` when an item is to get another class. */
+  /** `changed` is called when the choice changes, `relabel(item)`, if there is one, when an item is to get another class. */
   constructor(changed, relabel) {
     this.changed = changed;
     this.relabel = relabel;
@@ -60,7 +60,7 @@ export class Tiles {
     const tile = el("li", { data: { test: "review-item", item: item.id } },
       el("label", { class: "tile" }, box, item.attributes && !item.thumbnail && !item.text ? values(item) : small(item, 300),
         el("span", { class: "about" }, verdict(item), byWhom(item))),
-      el("button", {
+      this.relabel && el("button", {
         type: "button", class: "quiet", tabindex: "-1", "aria-label": `Change ${item.name}`,
         data: { test: "review-relabel" }, onclick: () => this.relabel(item),
       }, "Change"));

@@ -12,6 +12,7 @@ $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/fewlabels warm-up
 	touch $@
 
 # The labelling page on scikit-learn's digits, in your browser; Ctrl-C stops it.

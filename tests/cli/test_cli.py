@@ -378,3 +378,7 @@ class TestLabel:
         assert (done.returncode, "there is nothing to label" in done.stderr) == (2, True)
         done = run("label", "missing.csv", cwd=tmp_path)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_warm_up_says_when_everything_is_ready(tmp_path):
+    assert "Ready, in " in run("warm-up", cwd=tmp_path).stdout

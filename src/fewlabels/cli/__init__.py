@@ -16,10 +16,13 @@ from fewlabels.cli.label import label
 from fewlabels.cli.recover import recover
 from fewlabels.cli.sign_out import sign_out
 from fewlabels.cli.suggest import suggest
+from fewlabels.cli.warm_up import warm_up
 from fewlabels.errors import FewlabelsError
 
 app = typer.Typer(cls=Group, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
-for command in (demo, label, export, suggest, recover, sign_out, research.compare, research.reproduce, research.bench):
+for command in (
+    demo, label, export, suggest, recover, sign_out, warm_up, research.compare, research.reproduce, research.bench,
+):  # fmt: skip
     app.command(cls=Command)(command)
 app.add_typer(labelstudio.app, name="label-studio")
 

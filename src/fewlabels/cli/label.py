@@ -191,6 +191,7 @@ def open_page(
     passive_threads()
     from fewlabels.items.describe import describe, describe_labels
     from fewlabels.session import Session, check_settings
+    from fewlabels.session.warm_up import warm_up
     from fewlabels.web.serve import find_place, serve
 
     check_settings(strategy, target, overlap, confidence, checks)
@@ -200,6 +201,7 @@ def open_page(
     for line in describe(items):
         console.print(line)
     with console.status(f"Getting ready for {len(items.names):,} items") as status:
+        warm_up(status.update)
         session = Session(
             items, store, target=target, confidence=confidence, checks=checks, strategy=strategy, overlap=overlap,
             seed=seed, tell=status.update,

@@ -85,6 +85,44 @@ def test_any_flipped_bit_is_told_or_changes_nothing(tmp_path):
     assert told > FLIPS / 10
 
 
+def test_any_flipped_bit_in_the_log_of_a_killed_store_is_told_or_costs_the_last_request_at_most(tmp_path):
+    """Whether the end of a log was cut off by the crash or later, nobody can tell."""
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    store = Store(tmp_path / "s.sqlite", ABOUT)
+    for k in range(12):
+        store.append([Event("answer", "ann", f"key-{k}", item=k, label="cat")])
+    for file in tmp_path.glob("s.sqlite*"):
+        shutil.copy(file, killed)
+    events = list(store.events())
+    store.close()
+    assert read_copy(killed, tmp_path / "copy") == events
+    content, rng, told = (killed / "s.sqlite-wal").read_bytes(), np.random.default_rng(0), 0
+    for _ in range(FLIPS):
+        bit = int(rng.integers(8 * len(content)))
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        (killed / "s.sqlite-wal").write_bytes(flipped)
+        try:
+            assert read_copy(killed, tmp_path / "copy") in (events, events[:-1]), bit
+        except FileError as error:
+            told += "log beside it" in str(error)
+    assert told > FLIPS / 2
+    (killed / "s.sqlite-wal").write_bytes(content[:200] + b"\xff" * 9 + content[209:])
+    before = {file.name: file.read_bytes() for file in killed.iterdir()}
+    with pytest.raises(FileError, match="is damaged: answers in the log beside it"):
+        read(killed / "s.sqlite")
+    assert {file.name: file.read_bytes() for file in killed.iterdir()} == before
+    found = recover(killed / "s.sqlite", tmp_path / "new.sqlite")
+    assert (found.saved, found.lost) == (len(events), [])  # later frames hold the same page, whole
+
+
+def read_copy(folder, copy):
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    return read(copy / "s.sqlite")
+
+
 def test_an_event_that_was_changed_is_named_and_all_others_are_saved(tmp_path):
     path = tmp_path / "answers.sqlite"
     events = filled(path)

@@ -78,13 +78,13 @@ class Attack:
         query, places = self._parameters(said)
         for name, _ in places:
             for text in itertools.islice(self.texts, EACH):
-                self.send(method, self._address(path, places, query, name, text[:8000]), self._body(path, said))
-        body = self._body(path, said)
+                self.send(method, self._address(path, places, query, name, text[:8000]), self.body(path, said))
+        body = self.body(path, said)
         if body is None:
             return
         for place in _places(body):
             for value in itertools.islice(self.all, EACH):
-                self.send(method, self._address(path, places, query), _with(self._body(path, said), place, value))
+                self.send(method, self._address(path, places, query), _with(self.body(path, said), place, value))
         for value in itertools.islice(self.all, EACH):
             self.send(method, self._address(path, places, query), value)
 
@@ -96,6 +96,7 @@ class Attack:
         content = reply.read()
         self.sent += 1
         self.accepted += reply.status < 300
+        self.status = reply.status
         what = (method, address[:200], str(body)[:200], reply.status, content[:300])
         assert reply.status < 500, what
         kind = reply.getheader("content-type", "")
@@ -121,7 +122,8 @@ class Attack:
         asked = "&".join(f"{name}={of(name)}" for name in query if name == attacked)
         return path + (f"?{asked}" if asked else "")
 
-    def _body(self, path, said):
+    def body(self, path, said):
+        """A body that the description allows, or None."""
         if "requestBody" not in said:
             return None
         schema = next(iter(said["requestBody"]["content"].values()))["schema"]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fewlabels.errors import FileError
 from fewlabels.session import chain
-from fewlabels.session.store import COLUMNS, Event, Store
+from fewlabels.session.log import is_damaged, with_log
+from fewlabels.session.store import COLUMNS, Event, Store, beside
 
 GIVE_UP = 1_000  # events in a row that cannot be read, after which there are no more
 
@@ -33,7 +36,7 @@ def recover(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Recove
     if out.exists():
         raise FileError(f"{out} is there already: name another file with --out.")
     try:
-        with sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True) as db:
+        with tempfile.TemporaryDirectory() as folder, closing(_opened(path.resolve(), Path(folder))) as db:
             about = dict(db.execute("SELECT name, value FROM about"))
             proven = about.get("format") != "1"
             valued = about.get("format") not in ("1", "2")
@@ -45,6 +48,16 @@ def recover(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Recove
     _write(draft, about, whole)
     draft.replace(out)
     return Recovered(len(whole), lost, proven)
+
+
+def _opened(path: Path, folder: Path) -> sqlite3.Connection:
+    """The store to read from; where its log is damaged, a copy with all that is in the log, whole or not."""
+    log = beside(path)[0]
+    if not is_damaged(log, path.read_bytes):
+        return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    copy = folder / "copy.sqlite"
+    copy.write_bytes(with_log(path.read_bytes(), log))
+    return sqlite3.connect(f"{copy.as_uri()}?mode=ro&immutable=1", uri=True)
 
 
 def _sorted_out(

@@ -16,6 +16,7 @@ from fewlabels.errors import FewlabelsError, FileError
 from fewlabels.files.atomic import sync_folder
 from fewlabels.session import chain
 from fewlabels.session.held import Held, identity
+from fewlabels.session.log import is_damaged
 
 FORMAT = "3"  # 1 knew neither checks nor checksums, 2 no changes of classes and no notes
 COLUMNS = "do, who, key, item, label, undone, id, at, value"  # the fields of an Event
@@ -104,6 +105,8 @@ class Store:
         try:
             if self._held.head not in (b"", MAGIC):
                 raise FileError(f"cannot keep answers in {path}: file is not a database. Choose another with --store.")
+            if is_damaged(beside(self.path.resolve())[0], self._held.read):
+                raise _damaged(self.path, "answers in the log beside it are not as they were written")
             self._db = sqlite3.connect(
                 self.path.resolve(), timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )

@@ -61,6 +61,7 @@ def pile(n=2500):
 def waits(browser, items, truth, answers, reading):
     with tempfile.TemporaryDirectory() as folder, served(items, Path(folder) / "s.sqlite") as (_, client):
         page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.add_init_script("localStorage.setItem('fewlabels.tour', 'seen')")
         page.add_init_script(STOPWATCH)
         page.goto(str(client.base_url))
         page.wait_for_selector("body[data-item]")

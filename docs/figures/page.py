@@ -34,6 +34,7 @@ def main() -> None:
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+        page.add_init_script("localStorage.setItem('fewlabels.tour', 'seen')")
         page.goto(str(client.base_url))
         page.wait_for_selector("body[data-item]")
         for _ in range(ANSWERS):

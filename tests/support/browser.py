@@ -32,6 +32,7 @@ def visit(browser, client, path="/", expected=(), **options):
     context = browser.new_context(
         base_url=str(client.base_url), **{"viewport": {"width": 1280, "height": 720}, **options}
     )
+    context.add_init_script("localStorage.setItem('fewlabels.tour', 'seen')")
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda said: said.type == "error" and complaints.append(said.text))

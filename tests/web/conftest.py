@@ -29,9 +29,11 @@ def visit(chromium):
     """Open the page in a browser of its own; whatever it complains about, but what is expected, fails the test."""
     contexts, complaints = [], []
 
-    def open_page(client, path="/", expected="", **options):
+    def open_page(client, path="/", expected="", tour=False, **options):
         options.setdefault("viewport", {"width": 1280, "height": 800})
         context = chromium.new_context(base_url=str(client.base_url), **options)
+        if not tour:
+            context.add_init_script("localStorage.setItem('fewlabels.tour', 'seen')")
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

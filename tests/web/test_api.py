@@ -246,6 +246,7 @@ def test_the_limits_are_told_once_and_kept(page):
         "together": 50_000,
         "name": 50,
         "class_name": 100,
+        "note": 1000,
         "description": 300,
     }
     answers = [{"item": k % 40, "label": "cat"} for k in range(limits["answers"] + 1)]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from fewlabels.labelstudio import TaskFile
     from fewlabels.session import Session
 
+LONGEST_GUIDELINES = 100_000  # characters
 Overlap = Annotated[int, typer.Option(help="How many people label each item.", min=1)]
 
 
@@ -94,6 +95,9 @@ def label(
     trusted_host: Annotated[
         str | None, typer.Option(help="Names under which a proxy offers the page, as a,b, if it does not pass them on.")
     ] = None,
+    guidelines: Annotated[
+        Path | None, typer.Option(help="How to label, a Markdown file that is one key (G) away on the page.")
+    ] = None,
     images_from: Annotated[
         Path | None, typer.Option(help="A folder outside the data that images, or links to them, may lie in.")
     ] = None,
@@ -143,6 +147,7 @@ def label(
         token=token,
         overlap=overlap,
         people=people,
+        guidelines=guidelines,
         trusted=comma_separated(trusted_host) or (),
         begun=take_annotations(found),
         found=found,
@@ -182,6 +187,7 @@ def open_page(
     token: str | None = None,
     overlap: int = 1,
     people: Path | None = None,
+    guidelines: Path | None = None,
     trusted: Sequence[str] = (),
     begun: Callable[[Session], None] = lambda session: None,
     found: TaskFile | None = None,
@@ -195,6 +201,7 @@ def open_page(
     from fewlabels.web.serve import find_place, serve
 
     check_settings(strategy, target, overlap, confidence, checks)
+    advice = None if guidelines is None else read_guidelines(guidelines)
     place = find_place(host, port, token, people=read_people(people) if people else ())
     with console.status("Reading") as status:
         items = read(tell=status.update)
@@ -224,11 +231,23 @@ def open_page(
         trusted=trusted,
         started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"),
         formats=formats(found),
+        guidelines=advice,
     )
     standing = session.snapshot().standing
     console.print(standing.verdict)
     further = "the same command continues there" if session.path == store else f"continue with --store {session.path}"
     console.print(f"Stopped. {standing.labelled:,} labels are in {session.path}; {further}.")
+
+
+def read_guidelines(path: Path) -> str:
+    """The text of the file."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot read {path}: {error}. Give a text file in UTF-8, written in Markdown.") from None
+    if len(text) > LONGEST_GUIDELINES:
+        raise FileError(f"{path} has {len(text):,} characters: {LONGEST_GUIDELINES:,} is the most. Make it shorter.")
+    return text
 
 
 def read_people(path: Path) -> list[str]:

@@ -88,7 +88,7 @@ class Assignments:
 
     def take_back(self, events: Sequence[Event]) -> None:
         """Take back the questions that these events, all of one person, answer."""
-        for item in self._ledger.items(event for event in events if event.do != "check"):
+        for item in self._ledger.items(event for event in events if event.do not in ("check", "note")):
             self._leases.give_back(events[-1].who, item)
 
     def being_read(self) -> list[int]:

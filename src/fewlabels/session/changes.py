@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from fewlabels.errors import LabelError, SettingError, nearest
 from fewlabels.session.assignments import ConflictError
 from fewlabels.session.classes import CHANGES, KEYS, Classes
-from fewlabels.session.limits import COLOURS, LONGEST_CLASS, LONGEST_DESCRIPTION, MOST_CLASSES
+from fewlabels.session.limits import COLOURS, LONGEST_CLASS, LONGEST_DESCRIPTION, LONGEST_NOTE, MOST_CLASSES
 from fewlabels.session.store import Event
 
 
@@ -24,6 +24,16 @@ def check_text(what: str, text: str, longest: int) -> str:
         fact = "is empty" if not text else f"has {len(text)} characters" if text.isprintable() else "has odd characters"
         raise SettingError(f"{what} {fact}: give 1 to {longest} printable characters.")
     return text
+
+
+def check_note(text: str) -> str:
+    """A note without space around it; it may have several lines, and may be empty."""
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    note = "\n".join(lines)
+    if len(note) > LONGEST_NOTE or not all(line.replace("\t", " ").isprintable() for line in lines):
+        fact = f"has {len(note)} characters" if len(note) > LONGEST_NOTE else "has odd characters"
+        raise SettingError(f"a note {fact}: give at most {LONGEST_NOTE} printable ones.")
+    return note
 
 
 def check_value(do: str, value: str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -47,6 +47,7 @@ class Predictions:
     curve: Sequence[Point]
     audit: Audit  # what the checks say
     suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
+    foreseen: Mapping[int, str]  # item -> what was predicted before it was answered
 
     @cached_property
     def classes(self) -> Sequence[str]:
@@ -329,10 +330,12 @@ class LearnerThread:
         labelled = learner.labelled
         known = {item: self._number[said] for item, said in self._foreseen.items() if said >= 0 and item in labelled}
         seen = (sum(labelled[item] == said for item, said in known.items()), len(known))
+        name = {one.id: one.name for one in self._table}
+        foreseen = {item: name[said] for item, said in self._foreseen.items() if said in name}
         settled = len(self._number) > 1 and learner.settled
         return Predictions(
             version, self._table, self._table_version, predicted, chance[:, self._columns], error, settled, curve,
-            learner.audit, seen,
+            learner.audit, seen, foreseen,
         )  # fmt: skip
 
     def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:

@@ -102,12 +102,15 @@ class Ledger:
         self.aside: frozenset[int] = frozenset()  # of no label and not skipped: someone is unsure, or people differ
         self.requests: dict[str, list[Event]] = {}  # key of a request -> its events
         self.in_force: dict[int, Event] = {}  # number -> what was said of an item and counts, in order
+        self.notes: dict[int, dict[str, Event]] = {}  # item -> who -> their note
+        self.notes_in_force: dict[int, Event] = {}  # number -> note not taken back, in order
         self.last_event = 0  # number of the last event taken in
         self._said: dict[int, tuple[Event, int | None]] = {}  # the same as it was said, and which class was meant
         self._of: defaultdict[int, list[Event]] = defaultdict(list)  # item -> its events in force, in order
 
     def take(self, events: Sequence[Event]) -> Change:
         """Take in the events of one request; returns what the learner must be told."""
+        self._take_notes(events)
         touched = {event.item for event in events if event.item is not None}
         was_listed, others = self.table.listed, self._changes_of_classes(events)
         if others:
@@ -120,9 +123,11 @@ class Ledger:
         for event in events:
             self.requests.setdefault(event.key, []).append(event)
             self.last_event = event.id
-            if event.item is None or event.do == "check":
+            if event.item is None or event.do in ("check", "note"):
                 continue
             if event.undone is not None:
+                if event.undone not in self.in_force:  # a note
+                    continue
                 self._of[event.item].remove(self.in_force.pop(event.undone))
                 del self._said[event.undone]
                 self._rebuild(event.item)
@@ -164,6 +169,17 @@ class Ledger:
                 self.table.take_back(event.undone, by=event.id)
         if changes:
             self._recount()
+
+    def _take_notes(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.do == "note":
+                self.notes_in_force[event.id] = event
+            elif event.undone in self.notes_in_force:
+                del self.notes_in_force[event.undone]
+            else:
+                continue
+            said = {e.who: e for e in self.notes_in_force.values() if e.item == event.item}  # the last of each person
+            self.notes[event.item or 0] = {who: note for who, note in said.items() if note.value}
 
     def _keep(self, item: int, event: Event) -> None:
         """One more event about an item, and the class it means."""
@@ -221,18 +237,18 @@ class Ledger:
 
     def to_undo(self, who: str, event: int | None, whole: bool) -> list[Event]:
         """Which of their events to take back, the newest first: this one, or, without a number, their last request."""
-        changes = self.table.in_force
+        kinds = (self.in_force, self.table.in_force, self.notes_in_force)
         if event is None:
-            last = (next((e for e in reversed(d.values()) if e.who == who), None) for d in (self.in_force, changes))
+            last = (next((e for e in reversed(kind.values()) if e.who == who), None) for kind in kinds)
             found = max(filter(None, last), key=lambda e: e.id, default=None)
             whole = True
         else:
-            found = self.in_force.get(event) or changes.get(event)
+            found = next((kind[event] for kind in kinds if event in kind), None)
         if found is None or found.who != who:
             return []
         if not whole:
             return [found]
-        return [e for e in reversed(self.requests[found.key]) if e.id in self.in_force or e.id in changes]
+        return [e for e in reversed(self.requests[found.key]) if any(e.id in kind for kind in kinds)]
 
     def _state(self, item: int) -> tuple[int | None, bool]:
         """The number of its class, and whether it is skipped."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
@@ -66,6 +66,7 @@ class Snapshot:
     checks: Mapping[int, None]  # the items drawn at random, in the order drawn
     in_force: dict[int, Event]  # number -> event not taken back, in order
     last_event: int  # the newest in `history` and `in_force`; the predictions may be a moment behind
+    notes: Mapping[int, Mapping[str, Event]] = field(default_factory=dict)  # item -> who -> their note
 
     @property
     def classes(self) -> Sequence[str]:
@@ -200,6 +201,7 @@ class Snapshot:
                 "answers": _told({who: vote.label for who, vote in votes.items()}) if len(votes) > 1 else None,
                 "aside": "skipped" if history.skip else "unsure" if history.unsure else None,
                 "check": drawn.get(item),
+                "notes": _told({who: note.value for who, note in self.notes.get(item, {}).items()}) or None,
                 "verdict": said,
             }
             chances = self.predictions.chance[item].tolist() if prediction else [None] * len(self.classes)

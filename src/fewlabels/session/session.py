@@ -20,7 +20,15 @@ from fewlabels.learner.checks import EVERY
 from fewlabels.learner.estimate import CONFIDENCE, TARGET, require_share
 from fewlabels.session.anew import write_anew
 from fewlabels.session.assignments import Assignments, ConflictError, Question
-from fewlabels.session.changes import check_change, check_class_name, check_known, check_text, check_undo, check_value
+from fewlabels.session.changes import (
+    check_change,
+    check_class_name,
+    check_known,
+    check_note,
+    check_text,
+    check_undo,
+    check_value,
+)
 from fewlabels.session.learner_thread import Explanation, Goal, LearnerThread
 from fewlabels.session.ledger import TABLE, Change, Ledger
 from fewlabels.session.limits import LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES, MOST_TOGETHER
@@ -260,6 +268,13 @@ class Session:
         asked = [Event(do, who, key, item=item)]
         return self._write(key, asked, events)
 
+    def note(self, who: str, item: int, text: str, key: str) -> int:
+        """Keep this person's note on an item, replacing one they wrote before; an empty one removes it."""
+        who = check_name(who)
+        self.check_item(item)
+        noted = [Event("note", who, key, item=item, value=check_note(text))]
+        return self._write(key, noted, lambda: noted)
+
     def undo(self, who: str, key: str, event: int | None = None, *, whole: bool = False) -> tuple[int, list[int]]:
         """Take back this event of theirs (`whole`: the request it was part of), or else their last request.
 
@@ -354,7 +369,10 @@ class Session:
             if last is None or last.predictions is not predictions or last.last_event != last_event:
                 history, in_force = self._ledger.history.copy(), self._ledger.in_force.copy()
                 checks = dict(self._ledger.checks)
-                last = self._last = Snapshot(self.items, self.goal, predictions, history, checks, in_force, last_event)
+                notes = self._ledger.notes.copy()
+                last = self._last = Snapshot(
+                    self.items, self.goal, predictions, history, checks, in_force, last_event, notes
+                )
             return last
 
     def listing(self) -> Listing:

@@ -23,6 +23,7 @@ from fewlabels.session.store import StoreError, StoreFullError, StoreGoneError
 from fewlabels.web import exports, lists, routes, shapes
 from fewlabels.web.guard import Guard, Rules
 from fewlabels.web.managing import managing
+from fewlabels.web.remarks import remarking
 
 HERE = Path(__file__).parent
 STATUS: list[tuple[type[Exception], int]] = [  # the first that fits
@@ -56,8 +57,11 @@ def make_app(
     several: bool = False,
     person: str = "",
     formats: Mapping[str, Format] = FORMATS,
+    guidelines: str | None = None,
 ) -> ASGIApp:
-    """The page of a session. `several`: each person gives a name; else `person` is the one who answers."""
+    """The page of a session. `several`: each person gives a name; else `person` is the one who answers. `guidelines`
+    are Markdown, shown on request.
+    """
     rules = rules or Rules()
     pages = Environment(loader=PackageLoader("fewlabels.web"), autoescape=select_autoescape())
     api = FastAPI(
@@ -76,7 +80,8 @@ def make_app(
     managing(api, session, rules)
     routes.leaving(api, rules)
     routes.rescuing(api, session)
-    routes.looking(api, session, rules, several, person)
+    routes.looking(api, session, rules, several, person, guidelines)
+    remarking(api, session, rules, guidelines)
     routes.reviewing(api, session)
     lists.listing(api, session)
     lists.labelling_many(api, session, rules)

@@ -17,9 +17,11 @@ from fewlabels.session.limits import (
     LONGEST_CLASS,
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
+    LONGEST_NOTE,
     MOST_AT_ONCE,
     MOST_TOGETHER,
 )
+from fewlabels.session.people import reports
 from fewlabels.session.store import Event
 from fewlabels.web import shapes
 
@@ -34,6 +36,7 @@ LIMITS = shapes.Limits(
     name=LONGEST_NAME,
     class_name=LONGEST_CLASS,
     description=LONGEST_DESCRIPTION,
+    note=LONGEST_NOTE,
 )
 
 
@@ -72,6 +75,7 @@ def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
         thumbnail=f"api/items/{k}/thumbnail" if has_picture else None,
         text=text,
         attributes=attributes,
+        notes=[shapes.Note(who=who, text=e.value or "", at=e.at) for who, e in shot.notes.get(k, {}).items()],
         unusual=items.unusual(k, TELLING) if not brief and len(attributes or ()) > FEW else [],
         label=history.label,
         prediction=prediction[0] if prediction else None,
@@ -94,7 +98,7 @@ def question(shot: Snapshot, found: Question | None) -> shapes.Question | None:
     shown = item(shot, found.item)
     if found.blind:  # an answer of its own: what was said, and what follows from it, is not shown
         hidden = dict.fromkeys(("label", "prediction", "chance", "who", "at", "aside", "model_label"))
-        unseen = shown.model_copy(update={**hidden, "check": False})
+        unseen = shown.model_copy(update={**hidden, "check": False, "notes": []})
         return shapes.Question(item=unseen, reason=found.reason, blind=True, chances=[])
     chances = zip(shot.classes, shot.predictions.chance[found.item].tolist(), strict=True)
     return shapes.Question(
@@ -168,6 +172,10 @@ def disagreement(shot: Snapshot, k: int, history: ItemHistory) -> shapes.Disagre
     votes = [shapes.Vote(who=e.who, label=e.label or "", at=e.at) for e in history.by_people.values()]
     decided = history.decision.label if history.decision else None
     return shapes.Disagreement(item=item(shot, k), votes=votes, decided=decided)
+
+
+def people(shot: Snapshot) -> shapes.People:
+    return shapes.People(people=[shapes.PersonReport(**vars(one)) for one in reports(shot)])
 
 
 def predictions(shot: Snapshot) -> shapes.Predictions:

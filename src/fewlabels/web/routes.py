@@ -156,7 +156,9 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
         )
 
 
-def looking(api: FastAPI, session: Session, rules: Rules, several: bool, person: str) -> None:
+def looking(
+    api: FastAPI, session: Session, rules: Rules, several: bool, person: str, guidelines: str | None = None
+) -> None:
     standing_reply = _made_once(lambda shot: present.standing(shot.standing))
     predictions_reply = _made_once(present.predictions)
     drawing = CapacityLimiter(DRAWING)  # threads of their own: all others may be waiting for the learner
@@ -184,6 +186,7 @@ def looking(api: FastAPI, session: Session, rules: Rules, several: bool, person:
             named=bool(rules.people),
             person=(known or "") if rules.people else person,
             opinions=session.items.model_labels is not None,
+            guidelines=guidelines is not None,
             store=str(session.path),
             version=__version__,
             limits=present.LIMITS,

@@ -112,13 +112,14 @@ def serve(
     trusted: Iterable[str] = (),
     started: Callable[[], None] = lambda: None,
     formats: Mapping[str, Format] = FORMATS,
+    guidelines: str | None = None,
 ) -> None:
     """Serve the session's page until Ctrl-C or a termination signal; `trusted` are hosts a proxy offers it under."""
     revocation = Revocation(lambda: session.path)
     visitors, cookie = Visitors(revocation.asked), f"fewlabels-{place.port}"
     rules = Rules(place.token, cookie, visitors=visitors, people=place.people, trusted=frozenset(trusted))
     person = "" if place.several else _user()
-    app = make_app(session, rules=rules, several=place.several, person=person, formats=formats)
+    app = make_app(session, rules=rules, several=place.several, person=person, formats=formats, guidelines=guidelines)
 
     def begun() -> None:
         started()

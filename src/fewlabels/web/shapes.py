@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fewlabels.session.limits import LONGEST_CLASS, LONGEST_DESCRIPTION, LONGEST_NAME, MOST_AT_ONCE
+from fewlabels.session.limits import LONGEST_CLASS, LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_NOTE, MOST_AT_ONCE
 
 Who = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="The name of the person.")]
 Label = Annotated[str, Field(min_length=1, max_length=LONGEST_CLASS, description="The name of a class.")]
@@ -48,6 +48,12 @@ class Chance(Shape):
     chance: float
 
 
+class Note(Shape):
+    who: str
+    text: str
+    at: str
+
+
 class Item(Shape):
     id: int
     name: str
@@ -55,6 +61,7 @@ class Item(Shape):
     thumbnail: str | None = None
     text: str | None = None
     attributes: dict[str, str] | None = None
+    notes: list[Note] = Field([], description="What people wrote about it.")
     unusual: list[str] = Field([], description="Of many attributes those with the most unusual values, to show first.")
     label: str | None = Field(None, description="As given by people, or with the data.")
     prediction: str | None = Field(None, description="The class predicted; none where no label reaches the item.")
@@ -129,6 +136,7 @@ class Limits(Shape):
     together: int = Field(description="Most items that get one label in one request.")
     name: int = Field(description="Most characters in a person's name.")
     class_name: int = Field(description="Most characters in the name of a class.")
+    note: int = Field(description="Most characters in a note.")
     description: int = Field(description="Most characters in the description of a class.")
 
 
@@ -150,6 +158,7 @@ class About(Shape):
     named: bool = Field(description="Whether people have links of their own, and cannot choose their names.")
     person: str
     opinions: bool = Field(description="Whether a model has said what the items are.")
+    guidelines: bool = Field(description="Whether there is something to read on how to label.")
     store: str
     version: str
     limits: Limits
@@ -293,6 +302,41 @@ class Undo(Shape):
     event: Annotated[int, Field(ge=1, le=2**53)] | None = Field(None, description="Which one; default: the last.")
     whole: bool = Field(False, description="Take back all that was said in the same request.")
     next: bool = Field(True, description="Whether to be asked about the item again.")
+
+
+class WriteNote(Shape):
+    who: Who
+    item: ItemId
+    text: Annotated[str, Field(max_length=2 * LONGEST_NOTE, description="Empty: the note is removed.")]
+    key: Key
+
+
+class Noted(Shape):
+    event: int
+    item: Item
+
+
+class PersonReport(Shape):
+    """What one person has done."""
+
+    name: str
+    answers: int
+    skipped: int
+    unsure: int
+    notes: int
+    seconds: float | None = Field(description="From one answer to the next, in the middle, pauses left out.")
+    last: str | None = Field(description="When they last said something.")
+    with_others: tuple[int, int] = Field(description="Same label as somebody else's answer to the item, of how many.")
+    with_model: tuple[int, int] = Field(description="Same label as predicted before, of how many.")
+    blind: tuple[int, int] = Field(description="The same on checks, where no prediction is shown.")
+
+
+class People(Shape):
+    people: list[PersonReport]
+
+
+class Guidelines(Shape):
+    text: str = Field(description="Markdown, as it was written.")
 
 
 class SignOut(Shape):

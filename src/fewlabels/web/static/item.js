@@ -82,6 +82,7 @@ export function byWhom(item) {
   if (item.aside) parts.push(item.aside);
   if (item.check) parts.push("a check");
   if (item.model_label && item.model_label !== (item.label ?? item.prediction)) parts.push(el("span", {}, "model: ", words(item.model_label)));
+  for (const { who, text } of item.notes ?? []) parts.push(el("span", { class: "noted", dir: "auto" }, words(who), ": ", text));
   return parts.length ? el("span", { class: "fine" }, parts.flatMap((part, i) => (i ? [" · ", part] : [part]))) : null;
 }
 

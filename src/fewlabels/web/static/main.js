@@ -23,6 +23,10 @@ import { startStanding } from "./progress/standing.js";
 import { startWhy } from "./label/why.js";
 import { startExport } from "./export.js";
 import { startLeaving } from "./leave.js";
+import { startGuidelines } from "./guidelines.js";
+import { startNotes } from "./label/notes.js";
+import { startPeople } from "./people.js";
+import { startTour } from "./tour.js";
 
 /** From the map or a neighbour: that item becomes the question, wherever the person was. */
 function askAbout(item) {
@@ -47,6 +51,10 @@ function wire() {
   startRefresh();
   startKeys();
   startManaging();
+  startNotes();
+  startPeople();
+  startGuidelines();
+  startTour();
   startLeaving();
   startExport();
 }

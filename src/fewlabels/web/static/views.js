@@ -1,9 +1,9 @@
-// Label, Review, Disagreements: one at a time, the address says which.
+// Label, Review, People, Disagreements: one at a time, the address says which.
 
 import { $ } from "./core/dom.js";
 import { set, state } from "./core/state.js";
 
-const names = ["label", "review", "disagreements"];
+const names = ["label", "review", "people", "disagreements"];
 
 export function show(name) {
   for (const one of names) $(`view-${one}`).hidden = one !== name;

@@ -14,7 +14,7 @@ function room() {
   return Math.max(least, innerHeight - (body.top + scrollY) - below - margin);
 }
 
-function fit() {
+export function fit() {
   const body = $("item-body");
   if (document.body.dataset.view !== "label" || !body.clientWidth) return;
   body.style.setProperty("--room", unfolded ? "none" : `${Math.floor(room())}px`);

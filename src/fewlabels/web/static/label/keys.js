@@ -1,10 +1,13 @@
 // The keys of the label view, and those that work everywhere.
 
-import { $ } from "../core/dom.js";
-import { state } from "../core/state.js";
+import { $, el, kbd } from "../core/dom.js";
+import { on, state } from "../core/state.js";
+import { tag } from "../item.js";
 import { accept, answer, skip, undo } from "./answering.js";
 import { openExport } from "../export.js";
 import { manage } from "./manage.js";
+import { writeNote } from "./notes.js";
+import { showGuidelines } from "../guidelines.js";
 import { notice } from "../announce.js";
 import { show } from "../views.js";
 
@@ -16,12 +19,14 @@ export const singleKeys = () => $("single-keys").checked;
 /** The class that has this key, or undefined. */
 export const classOfKey = (key) => state.classes.find((one) => one.key !== null && one.key.toLowerCase() === key.toLowerCase());
 
-const everywhere = { h: () => $("help-dialog").showModal(), r: () => show(state.view === "review" ? "label" : "review") };
+const help = () => $("help-dialog").showModal();
+const everywhere = { h: help, "?": help, g: () => showGuidelines(), r: () => show(state.view === "review" ? "label" : "review") };
 
 const labelling = {
   u: () => skip(true),
   n: () => $("new-class-input").focus(),
   c: () => manage(),
+  m: () => writeNote(),
   "/": () => ($("filter-row").hidden ? null : $("filter").focus()),
   backspace: () => undo(),
 };
@@ -54,7 +59,16 @@ function labelKey(key, target, event) {
   return labelling[key] ?? (named ? () => answer(named.name) : null);
 }
 
+/** The keys in force: those of the classes, and only what there is. */
+function listKeys(classes) {
+  $("class-keys").replaceChildren(...classes.filter(({ key }) => key !== null).map(({ key, name, description }) =>
+    el("li", {}, kbd(key), tag(name), description ? el("span", { class: "fine" }, description) : null)));
+  $("key-filter").hidden = $("filter-row").hidden;
+  $("key-guidelines").hidden = !state.session?.guidelines;
+}
+
 export function startKeys() {
+  on("classes", listKeys);
   document.addEventListener("keydown", onKey);
   // A button clicked with the mouse would keep the focus, and then Enter would press it again instead of accepting.
   document.addEventListener("mousedown", (event) => {

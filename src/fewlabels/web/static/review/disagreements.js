@@ -55,6 +55,7 @@ const refresh = latest(() => get("/api/disagreements"), (reply, failure) => {
 function drawSummary({ kappa, shared, disagreements, people }) {
   const tab = document.querySelector("[data-test=tab-disagreements]");
   tab.hidden = !(state.session.several || people.length > 1 || disagreements > 0);
+  document.querySelector("[data-test=tab-people]").hidden = tab.hidden;
   $("disagreement-count").textContent = disagreements || "";
   const agreement = kappa === null ? "" : ` Agreement beyond chance (kappa): ${kappa.toFixed(2)}.`;
   summary.textContent = shared ? `${plural(shared, "item")} answered by two or more people.${agreement}` : "No item has been answered by two people yet.";

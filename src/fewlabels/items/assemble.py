@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.items import Items, Pictures
-from fewlabels.items.layout import layout
+from fewlabels.items.neighbours import map_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +50,7 @@ def assemble(title: str, kind: str, graph: Graph, shown: Shown, classes: Sequenc
         kind=kind,
         graph=graph,
         names=list(shown.names),
-        position=layout(graph),
+        position=map_of(graph),
         fingerprint=fingerprint(shown),
         texts=shown.texts,
         attributes=shown.attributes,

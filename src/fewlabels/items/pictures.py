@@ -110,17 +110,17 @@ def look_at(
     """(n,) every image, opened once unless it is remembered, or the reason why it cannot be shown. Where `within` is
     given, they must lie in one of these folders, wherever links lead."""
 
-    def lies_within(path: Path) -> bool:
-        return within is None or any(path.resolve().is_relative_to(folder) for folder in within)
+    def lies_within(real: Path) -> bool:
+        return within is None or any(real.is_relative_to(folder) for folder in within)
 
     def one(path: Path) -> Seen | str:
-        if within is not None and not lies_within(path):
+        if within is not None and not lies_within(path.resolve()):
             return f"lies outside of {within[0]}: allow the folder it is in with --images-from"
         return _look(path, features)
 
     tell(f"Reading {len(paths):,} images")
     remembered = Remembered(paths, features)
-    allowed = {k: seen for k, seen in remembered.known.items() if lies_within(paths[k])}
+    allowed = {k: seen for k, seen in remembered.known.items() if lies_within(seen.path)}
     new = [k for k in range(len(paths)) if k not in allowed]
     pool = ThreadPoolExecutor(os.cpu_count())
     try:

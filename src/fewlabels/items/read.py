@@ -17,6 +17,7 @@ from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
 from fewlabels.items.embedding.chosen import compared, compared_photos
 from fewlabels.items.folders import class_note, folder_labels, left_out_note
+from fewlabels.items.neighbours import neighbour_graph
 from fewlabels.items.network import read_network
 from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, whole
 from fewlabels.items.rows import Rows, read_rows
@@ -137,7 +138,7 @@ def _from_folder(
     if X is None:
         X, by = compared_photos(seen, embed, tell)
         shown = replace(shown, by=by)
-    return _tied(X, neighbors, tell), shown
+    return neighbour_graph(X, neighbors, tell), shown
 
 
 def _allowed(folder: Path, other: Path | None) -> list[Path]:
@@ -175,7 +176,7 @@ def _from_rows(
         texts = rows.texts(text, may_be_empty=True)
         shown = replace(plain, texts=texts)
         if X is not None:
-            return _tied(X, neighbors, tell), shown
+            return neighbour_graph(X, neighbors, tell), shown
         numbers, said = compared(texts, "text", embed, tell)
         tell(f"Finding the {min(neighbors, len(texts) - 1)} nearest neighbours of each of {len(texts):,} texts")
         return text_graph(texts, neighbors, numbers), replace(shown, by=said)
@@ -188,9 +189,9 @@ def _from_rows(
         if X is None:
             X, said = compared_photos(seen, embed, tell)
             shown = replace(shown, by=said)
-        return _tied(X, neighbors, tell), shown
+        return neighbour_graph(X, neighbors, tell), shown
     if X is not None:
-        return _tied(X, neighbors, tell), plain
+        return neighbour_graph(X, neighbors, tell), plain
     found = rows.compared()
     if found.X is None:
         raise FileError(
@@ -198,7 +199,9 @@ def _from_rows(
             "columns with --columns, --text or --image, or give --features or --edges."
         )
     names_rows = [f"Rows are named by the column {rows.name!r}"] if rows.name is not None else []
-    return _tied(found.X, neighbors, tell), replace(plain, notes=[*plain.notes, *names_rows, *found.sentences])
+    return neighbour_graph(found.X, neighbors, tell), replace(
+        plain, notes=[*plain.notes, *names_rows, *found.sentences]
+    )
 
 
 def _number(rows: Rows) -> str:
@@ -254,10 +257,3 @@ def _ties(neighbors: int, by: str, own: Floats | None) -> str:
     if own is not None:
         by = hashlib.sha256(repr(own.shape).encode() + own.astype("<f8").tobytes()).hexdigest()
     return f"{neighbors} nearest by {by}"
-
-
-def _tied(X: Floats, neighbors: int, tell: Tell) -> Graph:
-    k = min(neighbors, len(X) - 1)
-    if len(X) > 2_000:
-        tell(f"Finding the {k} nearest neighbours of each of {len(X):,} items")
-    return Graph.from_features(X, k)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -56,6 +57,6 @@ def _unpacked(path: Path, content: bytes) -> Seen | None:
     try:
         kind, sha256, size, drawn, width = json.loads(head)
         numbers = np.frombuffer(rest[: width * WIDTH], "<f4").astype(float) if width else None
-        return Seen(path.resolve(), kind, sha256, size, rest[width * WIDTH :], numbers, drawn)
+        return Seen(Path(os.path.realpath(path)), kind, sha256, size, rest[width * WIDTH :], numbers, drawn)
     except (ValueError, TypeError):
         return None

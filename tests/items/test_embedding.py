@@ -9,6 +9,7 @@ from PIL import Image
 from support.networks import hub, mean_colour, word_vectors
 
 import fewlabels as fl
+from fewlabels.cli.inputs import Inputs
 from fewlabels.errors import FileError, ModelError, SettingError
 from fewlabels.items.describe import describe
 from fewlabels.items.embedding import named
@@ -108,6 +109,8 @@ def test_items_are_tied_by_the_network_and_answers_outlast_it(tmp_path, photos):
     assert items.names == ["blue.png", "dark blue.png", "dark red.png", "red.png"]
     assert items.graph.components().tolist() == [0, 0, 1, 1]
     assert "compared by m.onnx, 3 numbers each" in describe(items)[1]
+    given = Inputs(photos, neighbors=1, embed=str(model)).reader(None)()  # as on the command line
+    assert given.by == items.by
     by_hand = read_items(photos, neighbors=1)
     assert by_hand.fingerprint == items.fingerprint
     assert "compared by outlines and colours; --embed auto" in describe(by_hand)[1]

@@ -212,10 +212,16 @@ def test_words_give_way_to_letters_where_they_leave_many_texts_alone(tmp_path):
     assert (items.graph.degrees() > 0).all()
 
 
-def test_words_stay_where_a_few_texts_share_only_letters(tmp_path):
+def test_texts_that_share_only_pieces_of_words_are_tied(tmp_path):
     texts = ["red apple", "red apple pie"] * 10 + ["apples"]
     items = read_items(written(pd.DataFrame({"t": texts}), tmp_path / "t.csv"), text="t", neighbors=2)
-    assert items.graph.degrees()[20] == 0
+    assert items.graph.degrees()[20] > 0
+
+
+def test_how_a_text_opens_counts_beside_its_words(tmp_path):
+    texts = ["Who saw Rome?", "Rome: who saw it?", "Who saw it?", "Rome: saw who?"]  # the same words throughout
+    items = read_items(written(pd.DataFrame({"t": texts}), tmp_path / "t.csv"), text="t", neighbors=1)
+    assert items.graph.components().tolist() == [0, 1, 0, 1]
 
 
 def test_file_names_that_are_no_text_can_be_sent(tmp_path):

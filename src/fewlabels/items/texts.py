@@ -12,8 +12,10 @@ from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import FileError
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among, knn_weights
+from fewlabels.items.words import WORD
 
-ALONE = 0.1  # where a larger share of the texts shares no word with any other, words do not suit the table
+OPENING = 2  # words that a text opens with
+PIECES = (2, 4)  # letters of a piece, at least and at most
 
 
 def text_graph(texts: Sequence[str], neighbors: int, numbers: Floats | None = None) -> Graph:
@@ -21,8 +23,12 @@ def text_graph(texts: Sequence[str], neighbors: int, numbers: Floats | None = No
 
     A text that is empty, or shares nothing with any other, stands alone.
     """
-    X = words_of(texts) if numbers is None else numbers
-    tied = _filled(texts) if numbers is not None else np.flatnonzero(~_empty(X))  # at least two
+    if numbers is None:
+        X: Any = words_of(texts)
+        tied = np.flatnonzero(np.diff(X.indptr))  # at least two: what is counted occurs in two texts or more
+    else:
+        X, filled = numbers, _filled(texts)
+        tied = filled[X[filled].any(axis=1)]
     ties = knn_weights(X[tied], min(neighbors, len(tied) - 1), "gaussian", "cosine")
     return Graph(among(tied, ties, len(texts)))
 
@@ -30,22 +36,31 @@ def text_graph(texts: Sequence[str], neighbors: int, numbers: Floats | None = No
 def words_of(texts: Sequence[str]) -> sparse.csr_array:
     """(n, d) TF-IDF, rows of length 1, or 0 for a text that shares nothing with any other.
 
-    Words and pairs of words count if they occur in two texts or more. Where they leave many texts without a tie (a
-    language without spaces, product codes), pieces of two to four letters count instead.
+    Words and how the text opens are one half of it, pieces of two to four letters the other; each counts if it occurs
+    in two texts or more. Pieces make "compiler" and "compile" kin, and serve languages without spaces; the opening
+    tells what kind of question it is. Chosen on questions, package descriptions and docstrings (docs/embedding.md).
     """
     filled = _filled(texts)
     written = [texts[i] for i in filled.tolist()]
-    X = _tf_idf(written, analyzer="word", token_pattern=r"(?u)\b\w+\b", ngram_range=(1, 2))
-    if X is None or _empty(X).mean() > ALONE:
-        by_letters = _tf_idf(written, analyzer="char_wb", ngram_range=(2, 4))
-        if by_letters is not None and (X is None or _empty(by_letters).sum() < _empty(X).sum()):
-            X = by_letters
-    if X is None:
+    halves = [_tf_idf(written, analyzer=_words), _tf_idf(written, analyzer="char_wb", ngram_range=PIECES)]
+    if not (found := [half for half in halves if half is not None]):
         raise FileError(
             f"no two of the {len(texts)} texts share a word or a piece of one, so none has a neighbour. "
             "Name another column, or give --features."
         )
-    return at_rows(X, filled, len(texts))
+    from sklearn.preprocessing import normalize
+
+    return at_rows(sparse.csr_array(normalize(sparse.hstack(found, format="csr"))), filled, len(texts))
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, and with a mark its first one and its first two.
+
+    >>> _words("Who is it?")
+    ['who', 'is', 'it', '^who', '^who is']
+    """
+    words = WORD.findall(text.lower())
+    return [*words, *(f"^{' '.join(words[:k])}" for k in range(1, min(OPENING, len(words)) + 1))]
 
 
 def _filled(texts: Sequence[str]) -> Ints:
@@ -69,7 +84,3 @@ def _tf_idf(texts: Sequence[str], **how: Any) -> Any:
         return sparse.csr_array(TfidfVectorizer(min_df=2, sublinear_tf=True, **how).fit_transform(texts))
     except ValueError:  # an empty vocabulary
         return None
-
-
-def _empty(X: Any) -> Any:
-    return np.diff(X.indptr) == 0

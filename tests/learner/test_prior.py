@@ -122,7 +122,7 @@ def test_costs_are_the_look_ahead_of_the_definition():
     G = np.linalg.inv(L[np.ix_(u, u)])
     Y = np.array([[1 if c == ANSWERS[k] else -1 for c in range(C)] for k in ANSWERS])
     h = -G @ L[np.ix_(u, list(ANSWERS))] @ Y
-    h = np.clip(h + pull_by_definition(ANSWERS)[0][u] * np.diag(G)[:, None] / 2, -1, 1)
+    h += np.tanh(pull_by_definition(ANSWERS)[0][u] * np.diag(G)[:, None] / 2) * (1 - abs(h))
 
     def chances(h, variance):
         p = 1 / (1 + np.exp(-2 * h / variance[:, None]))

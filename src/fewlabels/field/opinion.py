@@ -81,13 +81,16 @@ def answered(field: Field) -> tuple[Ints, Ints]:
 
 
 def asking_h(field: Field) -> Floats:
-    """(u, C) h as questions are chosen by it: moved towards the model's opinion, as far as [-1, 1] reaches."""
+    """(u, C) h as questions are chosen by it: moved towards the model's opinion within [-1, 1].
+
+    By the full pull, which may lead far beyond, an answer that confirms the model would seem to be a setback.
+    """
     h, variance = field.h, field.variance
     if field.opinion is None:
         return h
     pull = field.opinion.pull(field)[field.unlabelled]
-    moved = h + pull * np.where(np.isfinite(variance), variance, 0.0)[:, None] / 2  # 2 h / G has the pull in it
-    return np.clip(moved, np.minimum(h, -1.0), np.maximum(h, 1.0))
+    needed = pull * np.where(np.isfinite(variance), variance, 0.0)[:, None] / 2  # for 2 h / G to have the pull in it
+    return np.asarray(h + np.tanh(needed) * np.maximum(1 - np.abs(h), 0.0))
 
 
 def _averaged(links: sparse.csr_array, chances: Floats) -> Floats:

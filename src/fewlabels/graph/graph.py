@@ -67,6 +67,7 @@ class Graph:
     def _hold(self, weights: sparse.csr_array, names: Sequence[Hashable] | None) -> None:
         self.weights = weights
         self.recall: float | None = None  # share of the true neighbours found, if made of points
+        self.links: sparse.csr_array | None = None  # the weights without those that features added, where they did
         self.names: Sequence[Hashable] = range(self.n_nodes)
         self._position: dict[Hashable, int] | None = None
         if names is not None and list(names) != list(self.names):
@@ -154,7 +155,7 @@ class Graph:
         """
         weights, recall = joined_with_features(self.weights, rows_of(X, self.names), steps, n_neighbors, words, method)
         graph = Graph(weights, names=None if self._position is None else self.names)
-        graph.recall = recall
+        graph.recall, graph.links = recall, self.weights if self.links is None else self.links
         return graph
 
     @classmethod

@@ -67,6 +67,23 @@ def test_suggest_joins_the_edges_with_the_words_of_their_nodes(folder):
     assert "--text says names a column of a table of nodes: give that table as --features" in done.stderr
 
 
+def test_suggest_takes_what_a_model_thinks(folder):
+    rows = "".join(
+        f"{name},{label},0.9\n" for name, label in zip(["ann", "bob", "cid", "x", "y"], "ccddd", strict=True)
+    )
+    (folder / "model.csv").write_text("node,label,confidence\n" + rows)
+    done = run("suggest", "--edges", "edges.csv", "--predictions", "model.csv", "--out", "p.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "A model's predictions for 5 of 7 nodes" in done.stdout
+    assert "the model given as prior is taken to know 17% of the nodes, before the first answer" in done.stdout
+    table = pd.read_csv(folder / "p.csv", index_col="node")
+    assert table.loc[["ann", "x"], "prediction"].tolist() == ["c", "d"]
+    given = ("suggest", "--edges", "edges.csv", "--predictions", "model.csv")
+    done = run(*given, "--labels", "labels.csv", "--classes", "cat,dog", cwd=folder)
+    assert "model.csv predicts 'c', which is no class: name all of them with --classes" in done.stderr
+    assert "Leave one out" in run(*given, "--prior", "c=0.5,d=0.5", cwd=folder).stderr
+
+
 def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
     """A ring of 60 in two halves: six checks are drawn, answered, and read back from the table of predictions."""
     (tmp_path / "ring.csv").write_text("source,target\n" + "".join(f"{k},{(k + 1) % 60}\n" for k in range(60)))

@@ -76,6 +76,18 @@ def test_beta_follows_the_smoothness_and_the_scale_of_the_weights(large):
     np.testing.assert_allclose(a.variance[:5] if np.isfinite(a.variance[0]) else a.G[:5, :5], b.G[:5, :5], rtol=1e-9)
 
 
+def test_links_joined_with_words_are_judged_by_the_links():
+    """3,000 nodes around 30 hubs: each has ten neighbours by words, and it is the hubs that count."""
+    rng = np.random.default_rng(0)
+    hubs = fl.Graph.from_edges(np.arange(30, 3000), rng.integers(30, size=2970))
+    joined = hubs.with_features(rng.random((3000, 4)))
+    assert resolve_smoothness(hubs, "auto").value == 0.5
+    assert resolve_smoothness(joined, "auto").value == 0
+    assert resolve_smoothness(fl.Graph(joined.weights), "auto").value == 3.3
+    ring = fl.Graph.from_edges(np.arange(3000), np.roll(np.arange(3000), -1)).with_features(rng.random((3000, 4)))
+    assert resolve_smoothness(ring, "auto").value == 3.3
+
+
 def test_it_says_what_it_took(large):
     graph, _ = large
     ours = fl.ActiveLearner(graph, list("abcde"))

@@ -43,6 +43,7 @@ class Inputs:
     ignore: tuple[str, ...] = ()
     labels_from_folders: bool = False
     embed: str | None = None
+    predictions: Path | None = None
 
     def tasks(self, config: Path | None, choices: str | None) -> TaskFile | None:
         """Label Studio's tasks, if those were given."""
@@ -70,7 +71,21 @@ class Inputs:
         return self.data is not None and all(value is None for value in said) and not look_like_tasks(self.data)
 
     def reader(self, found: TaskFile | None) -> Callable[..., Items]:
-        """Reads the items when it is called."""
+        """Reads the items when it is called, and what a model thinks of them, if that was given."""
+        read, file = self._reader(found), self.predictions
+        if file is None:
+            return read
+
+        def both(*, tell: Callable[[str], None]) -> Items:
+            from fewlabels.files.predictions import read_predictions
+            from fewlabels.items.model import with_model
+
+            items = read(tell=tell)
+            return with_model(items, read_predictions(file, items.classes), str(file), tell)
+
+        return both
+
+    def _reader(self, found: TaskFile | None) -> Callable[..., Items]:
         from fewlabels.items.read import read_items
         from fewlabels.labelstudio import read_task_items
 

@@ -23,6 +23,7 @@ from fewlabels.cli.options import (
     Ignore,
     NoBrowser,
     Port,
+    Predictions,
     Seed,
     StrategyName,
     Target,
@@ -77,6 +78,7 @@ def label(
     target: Target = TARGET,
     confidence: Confidence = CONFIDENCE,
     checks: Checks = EVERY,
+    predictions: Predictions = None,
     strategy: StrategyName = "tsa",
     seed: Seed = 0,
     store: Annotated[Path | None, typer.Option(help="Where to keep the answers; default: beside the data.")] = None,
@@ -123,6 +125,8 @@ def label(
     Example, the same, its nodes with words, or with features, of their own: **fewlabels label papers.csv --edges
     cites.csv --text abstract**
 
+    Example, with what a model already thinks: **fewlabels label photos/ --predictions model.csv**
+
     Example, tasks exported from Label Studio, annotations and all: **fewlabels label tasks.json**
 
     Example, several people, two for each item: **fewlabels label photos/ --host 0.0.0.0 --overlap 2**
@@ -130,7 +134,7 @@ def label(
     named = comma_separated(classes) or ()
     inputs = Inputs(
         data, text, image, features, edges, label_column, name_column, named, neighbors, images_from,
-        comma_separated(columns), comma_separated(ignore) or (), labels_from_folders, embed,
+        comma_separated(columns), comma_separated(ignore) or (), labels_from_folders, embed, predictions,
     )  # fmt: skip
     found = inputs.tasks(config, choices)
     return open_page(

@@ -61,6 +61,13 @@ NodeFeatures = Annotated[
         "(as in the column source, then in target); or a table with a column node and numbers.",
     ),
 ]
+Predictions = Annotated[
+    Path | None,
+    typer.Option(
+        help="What a model already thinks: a table with a column node and a chance for every class, or node, label and "
+        "confidence; or what fewlabels suggest --out wrote.",
+    ),
+]
 NodeText = Annotated[str | None, typer.Option("--text", help="The column of that table whose words are the features.")]
 Port = Annotated[
     int | None,

@@ -17,6 +17,7 @@ from fewlabels.cli.options import (
     Ignore,
     NodeFeatures,
     NodeText,
+    Predictions,
     Seed,
     Smoothness,
     comma_separated,
@@ -141,6 +142,7 @@ def compare(
     ignore: Ignore = None,
     features: NodeFeatures = None,
     text: NodeText = None,
+    predictions: Predictions = None,
     strategies: Annotated[
         str,
         typer.Option(help=f"Some of {MENU}, skactiveml:NAME and graphlearning:NAME.", autocompletion=some_strategies),
@@ -173,7 +175,7 @@ def compare(
     from fewlabels.experiments.figures import draw_curves, save
     from fewlabels.experiments.runner import Plan
     from fewlabels.experiments.trials import Always
-    from fewlabels.experiments.user_data import read_dataset
+    from fewlabels.experiments.user_data import model_of, read_dataset
 
     chosen = comma_separated(strategies) or ()
     for name in chosen:
@@ -186,8 +188,9 @@ def compare(
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
     )
+    prior = None if predictions is None else model_of(dataset, predictions, console.print)
     plan = Plan(
-        dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta), number(smoothness), centred
+        dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta), number(smoothness), centred, prior
     )
     rows = _run(plan, out, jobs, cluster)
     save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")

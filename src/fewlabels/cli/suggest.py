@@ -16,6 +16,7 @@ from fewlabels.cli.options import (
     Confidence,
     NodeFeatures,
     NodeText,
+    Predictions,
     Seed,
     Smoothness,
     StrategyName,
@@ -27,6 +28,9 @@ from fewlabels.cli.options import (
 from fewlabels.errors import SettingError
 
 if TYPE_CHECKING:
+    from fewlabels.arrays import Floats
+    from fewlabels.files.predictions import ModelPredictions
+    from fewlabels.graph import Graph
     from fewlabels.learner import ActiveLearner
 
 VERDICTS = {
@@ -62,6 +66,7 @@ def suggest(
     prior: Annotated[
         str | None, typer.Option(help="Shares of the classes where they are known, as cat=0.9,dog=0.1.")
     ] = None,
+    predictions: Predictions = None,
     check: Annotated[
         int, typer.Option(help="How many checks to draw: nodes at random, to measure the error by.", min=0)
     ] = 0,
@@ -82,11 +87,14 @@ def suggest(
     Papers with citations and words: **fewlabels suggest --edges cites.csv --features papers.csv --text abstract
     --labels labels.csv**
 
+    With what a model already thinks: **fewlabels suggest --edges edges.csv --predictions model.csv**
+
     How wrong is it? Draw checks with **--check 20 --out p.csv**, answer them in labels.csv without looking at the
     predictions, and say **--labels labels.csv --checked p.csv**
     """
     from fewlabels.files.atomic import require_writable
     from fewlabels.files.labels import read_checks, read_labels
+    from fewlabels.files.predictions import read_predictions
     from fewlabels.graph.read import read_edges
     from fewlabels.items.network import with_node_features
     from fewlabels.learner import ActiveLearner
@@ -98,13 +106,15 @@ def suggest(
         require_writable(out)
     graph = with_node_features(read_edges(edges, console.print), features, text, neighbors, console.print)
     known = read_labels(labels, graph.names) if labels else {}
-    named = list(comma_separated(classes) or sorted(set(known.values())))
+    model = read_predictions(predictions, comma_separated(classes) or ()) if predictions else None
+    heard = sorted({*known.values(), *(model.labels if model else ())})
+    named = list(comma_separated(classes) or heard)
     if len(named) < 2:
         raise SettingError(f"only {len(named)} class(es) known: name all of them with --classes a,b,c.")
     with console.status(f"Looking ahead on {graph.n_nodes:,} nodes"):
         learner = ActiveLearner(
             graph, named, strategy, number(beta), random_state=seed,
-            smoothness=number(smoothness), centred=centred, prior=_shares(prior),
+            smoothness=number(smoothness), centred=centred, prior=_prior(prior, predictions, model, graph, named),
         )  # fmt: skip
         learner.add_checks(read_checks(checked, graph.names) if checked else [])
         learner.teach(list(known), list(known.values()))
@@ -166,6 +176,25 @@ def without_answer(learner: ActiveLearner) -> list[Hashable]:
 def _too_early(unheard: list[Any]) -> str:
     names = ", ".join(map(str, unheard[:3])) + (" and others" if len(unheard) > 3 else "")
     return f"too early to tell the error: no answer yet for {names}"
+
+
+def _prior(
+    shares: str | None, file: Path | None, model: ModelPredictions | None, graph: Graph, classes: list[str]
+) -> dict[Hashable, float] | Floats | None:
+    """What is known before the first answer: the shares of the classes, or a model's chances."""
+    from fewlabels.learner.prior import chances_of_model
+
+    if model is None:
+        return _shares(shares)
+    if shares is not None:
+        raise SettingError("--prior and --predictions given together: a model's chances tell shares. Leave one out.")
+    about = len({str(name) for name in graph.names} & set(model.nodes))
+    if not about:
+        raise SettingError(f"{file}: none of the predictions is about a node of the graph, such as {graph.names[0]!r}.")
+    if unknown := next((label for label in model.labels if label not in classes), None):
+        raise SettingError(f"{file} predicts {unknown!r}, which is no class: name all of them with --classes a,b,c.")
+    console.print(f"A model's predictions for {about:,} of {graph.n_nodes:,} nodes")
+    return chances_of_model(model, graph.names, classes)
 
 
 def _shares(text: str | None) -> dict[Hashable, float] | None:

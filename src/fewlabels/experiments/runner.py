@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewlabels.adapters.named import check_name
+from fewlabels.arrays import Floats
 from fewlabels.errors import SettingError
 from fewlabels.experiments.results import Results
 from fewlabels.experiments.trials import Draw, Row, run_trial
@@ -37,6 +39,7 @@ class Plan:
     beta: float | str = 1.0
     smoothness: float | str = 0.0
     centred: bool = False
+    prior: Floats | None = None  # (n, C) a model's chances
 
 
 def run(
@@ -64,6 +67,8 @@ def run(
     settings = {"seed": plan.seed, "labels": n_labels, "beta": plan.beta, "dataset_sha256": example.fingerprint()}
     if plan.smoothness != 0 or plan.centred:
         settings |= {"smoothness": plan.smoothness, "centred": plan.centred}
+    if plan.prior is not None:
+        settings["prior_sha256"] = hashlib.sha256(plan.prior.tobytes()).hexdigest()
     with Results(folder, plan.name, n_labels, settings) as results:
         wanted = [(strategy, trial) for strategy in plan.strategies for trial in range(plan.trials)]
         for strategy, _ in sorted(results.done & set(wanted)):
@@ -100,7 +105,16 @@ def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tup
         check_name(name)  # loads its package: joblib ends a worker that grows by 300 MB after its first task as leaking
     with _one_way():
         rows = run_trial(
-            plan.draw, strategy, n_labels, trial, plan.seed, plan.beta, field, field.smoothness, plan.centred
+            plan.draw,
+            strategy,
+            n_labels,
+            trial,
+            plan.seed,
+            plan.beta,
+            field,
+            field.smoothness,
+            plan.centred,
+            plan.prior,
         )
         return task, rows
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewlabels.adapters.named import strategy_named
+from fewlabels.arrays import Floats
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.field import Field
 from fewlabels.learner import ActiveLearner
@@ -48,11 +49,13 @@ def run_trial(
     engine: str | Field = "auto",
     smoothness: float | str = 0.0,
     centred: bool | str = False,
+    prior: Floats | None = None,
 ) -> list[Row]:
     """One trial: a random first label, then the strategy's questions, a row for each.
 
     A strategy given by name may be from another package (see `fewlabels.adapters.named`); one of your own is given as
-    an object. It asks, label propagation predicts: the paper's, unless smoothness and centred say otherwise.
+    an object. It asks, label propagation predicts: the paper's, unless smoothness and centred say otherwise. prior
+    (n, C) are a model's chances.
 
     The trial's own generator, spawned from the seed, draws the labels, the first node and the seed for ties, so that
     all strategies of a trial share them.
@@ -66,7 +69,7 @@ def run_trial(
     if isinstance(strategy, str):
         chosen = strategy_named(strategy, dataset.graph, dataset.features, len(dataset.classes), ties)
     learner = ActiveLearner(
-        dataset.graph, dataset.classes, chosen, beta, engine, ties, smoothness=smoothness, centred=centred
+        dataset.graph, dataset.classes, chosen, beta, engine, ties, smoothness=smoothness, centred=centred, prior=prior
     )
     for node in np.flatnonzero(dataset.labels < 0).tolist():
         learner.skip(dataset.graph.names[node])

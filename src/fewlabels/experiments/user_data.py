@@ -8,14 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
+from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, SettingError
 from fewlabels.experiments.datasets import Dataset
 from fewlabels.files.features import read_features
 from fewlabels.files.labels import read_labels, unknown_nodes
+from fewlabels.files.predictions import read_predictions
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among
 from fewlabels.graph.read import read_edges
 from fewlabels.items.network import with_node_features
+from fewlabels.learner.prior import chances_of_model
 
 
 def read_dataset(
@@ -58,3 +61,15 @@ def read_dataset(
         raise FileError(f"{labels or path} holds {len(classes)} class(es): a comparison needs at least two.")
     number = {label: k for k, label in enumerate(classes)} | {"": -1}
     return Dataset(name, graph, np.array([number[label] for label in names]), tuple(classes), features=X)
+
+
+def model_of(dataset: Dataset, path: Path, tell: Callable[[str], None]) -> Floats:
+    """(n, C) what a model thinks of the dataset's nodes, or of its rows, which are numbered from 1."""
+    found = read_predictions(path, dataset.class_names)
+    n = dataset.graph.n_nodes
+    names = list(dataset.graph.names) if dataset.features is None else [str(row) for row in range(1, n + 1)]
+    about = len({str(name) for name in names} & set(found.nodes))
+    if not about:
+        raise FileError(f"{path}: none of the predictions is about a node, such as {str(names[0])!r}. Use their names.")
+    tell(f"A model's predictions for {about:,} of {n:,} nodes")
+    return chances_of_model(found, names, list(dataset.class_names))

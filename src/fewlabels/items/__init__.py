@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from fewlabels.arrays import Floats
+from fewlabels.files.predictions import ModelPredictions
 from fewlabels.graph import Graph
 from fewlabels.items.search import Haystack
 from fewlabels.items.unusual import Unusual
@@ -55,6 +56,7 @@ class Items:
     classes: Sequence[str] = ()  # those given, then new ones from the label column, sorted
     by: str = ""  # in words, what photos or texts are compared by
     model_labels: Sequence[str | None] | None = None  # (n,) what a model thinks of each, None where it has no opinion
+    model: ModelPredictions | None = None  # its chances; items by name
     table: pd.DataFrame | None = None  # as it was given, a row for every item
     notes: Sequence[str] = ()  # what a person should know about how the data were read
     left_out: Sequence[tuple[str, str]] = ()  # images that cannot be shown, and why

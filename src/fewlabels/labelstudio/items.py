@@ -10,8 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from fewlabels.errors import FileError, SettingError
 from fewlabels.files.json_table import json_text
+from fewlabels.files.predictions import UNSAID, of_labels
 from fewlabels.items import Items
 from fewlabels.items.assemble import Tell
+from fewlabels.items.model import with_model
 from fewlabels.items.read import items_of_rows, refuse_needless_network
 from fewlabels.items.rows import Rows
 from fewlabels.labelstudio.tasks import Task, TaskFile
@@ -54,9 +56,16 @@ def read_task_items(
     said = {said.label for task in found.tasks for said in task.annotations if said.label is not None}
     asked = [*classes, *(found.control.classes if found.control else ())]
     every = [*asked, *sorted(said - set(asked))]
-    return items_of_rows(
+    items = items_of_rows(
         Rows(found.path, table, NAME, None), text, image, features, every, neighbors, tell, embed=embed
     )
+    rows = [k for k, task in enumerate(found.tasks) if task.prediction is not None]
+    if not rows:
+        return items
+    labels, scores = zip(*(found.tasks[k].prediction or ("", None) for k in rows), strict=True)
+    sure = [UNSAID if score is None else score for score in scores]
+    predictions = of_labels([items.names[k] for k in rows], labels, sure, items.classes)
+    return with_model(items, predictions, str(found.path), tell)
 
 
 def _shown(found: TaskFile, keys: Sequence[str], *, needed: bool) -> tuple[str | None, str | None]:

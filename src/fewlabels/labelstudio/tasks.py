@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from fewlabels.session.limits import LONGEST_NAME
 COPIES = 8  # times the file's size: dictionaries beside the text they were made from; 5.8 was measured
 NOBODY = "Label Studio"  # who annotated, where that is not said
 FLAT = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # JSON-MIN adds them to the data
+OURS = "fewlabels"  # how the versions of our own predictions begin
 EARLIER = "completions"  # what annotations were called before version 1.0
 SHOWN = {"data", "annotations", EARLIER, "annotation_id", "text", "image"}  # a key of these, and it is a task
 
@@ -41,6 +43,7 @@ class Task:
     data: Mapping[str, Any]
     id: int | str | None = None
     annotations: Sequence[Annotation] = ()
+    prediction: tuple[str, float | None] | None = None  # what another model says of it, and how sure it is
     meta: Any = field(default=None, compare=False)
 
 
@@ -117,7 +120,8 @@ def _task(raw: Any, where: str, control: Control | None, key: str | None) -> Tas
     if not isinstance(given, list):
         raise TaskError(f"{where}: annotations is not a list. Export the tasks again as JSON.")
     name = control.from_name if control else None
-    return Task(raw["data"], number, [annotation_of(one, where, name) for one in given], raw.get("meta"))
+    said = [annotation_of(one, where, name) for one in given]
+    return Task(raw["data"], number, said, _prediction(raw.get("predictions"), name, where), raw.get("meta"))
 
 
 def _flat_task(raw: Mapping[str, Any], number: int | str | None, key: str | None, where: str) -> Task:
@@ -134,6 +138,19 @@ def _flat_task(raw: Mapping[str, Any], number: int | str | None, key: str | None
     by = raw.get("annotator")
     said = Annotation(_who(by, where), label, False, _text(raw.get("annotation_id")), _time(raw), by)
     return Task(data, number if flat else None, [said])
+
+
+def _prediction(given: Any, from_name: str | None, where: str) -> tuple[str, float | None] | None:
+    """The surest of a task's predictions that names a class; those fewlabels made itself are no news."""
+    found: list[tuple[str, float | None]] = []
+    for one in given if isinstance(given, list) else ():
+        if not isinstance(one, dict) or str(one.get("model_version", "")).startswith(OURS):
+            continue
+        with suppress(TaskError):  # one that is not about a single class says nothing here
+            label, score = annotation_of(one, where, from_name).label, one.get("score")
+            sure = float(score) if isinstance(score, (int, float)) and 0 <= score <= 1 else None
+            found += [(label, sure)] if label is not None else []
+    return max(found, key=lambda pair: -1.0 if pair[1] is None else pair[1], default=None)
 
 
 def annotation_of(raw: Any, where: str, from_name: str | None) -> Annotation:
@@ -171,7 +188,8 @@ def _together(path: Path, tasks: list[Task]) -> list[Task]:
         first = found[by_id[task.id]]
         if dict(first.data) != dict(task.data) or not task.annotations:
             raise FileError(f"{path}, task {k}: the id {task.id} already stands for another task. Give each its own.")
-        found[by_id[task.id]] = Task(first.data, first.id, [*first.annotations, *task.annotations], first.meta)
+        said = [*first.annotations, *task.annotations]
+        found[by_id[task.id]] = Task(first.data, first.id, said, first.prediction, first.meta)
     return found
 
 

@@ -96,6 +96,8 @@ def _replay(learner: Any, event: Record) -> None:
     do = event["do"]
     if do == "add_class":
         return learner.add_class(event["label"])
+    if do == "prior":
+        return learner.set_prior(None if event["prior"] is None else unpacked(event["prior"]))
     if event["node"] < 0:
         raise IndexError("negative node number")
     node = learner.graph.names[event["node"]]

@@ -11,6 +11,7 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import SettingError, nearest
+from fewlabels.files.predictions import ModelPredictions
 from fewlabels.graph import Graph
 from fewlabels.learner.settings import quoted
 
@@ -63,6 +64,29 @@ def checked_chances(prior: Any, nodes: Sequence[Hashable], classes: list[Hashabl
         )
     scale = np.where(np.abs(total - 1) < SAVED, 1.0, 1 / total)[:, None]  # those saved come back as they were
     return (scale * P).astype(np.float32).astype(float)
+
+
+def chances_of_model(
+    predictions: ModelPredictions, nodes: Sequence[Hashable], classes: Sequence[Hashable | None]
+) -> Floats:
+    """(n, C) a model's chances for these nodes and classes, equal where it has no prediction.
+
+    Classes that it does not know, or None, get an equal share; what it gives to others is left out.
+    """
+    column = {name: c for c, name in enumerate(predictions.classes)}
+    place = {name: row for row, name in enumerate(predictions.nodes)}
+    n, C = len(nodes), len(classes)
+    found = np.full((n, C), 1 / C)
+    at = [(k, place[str(name)]) for k, name in enumerate(nodes) if str(name) in place]
+    known = [(c, column[str(name)]) for c, name in enumerate(classes) if name is not None and str(name) in column]
+    if not at or not known:
+        return found
+    (rows, sources), (to, of) = zip(*at, strict=True), zip(*known, strict=True)
+    part = predictions.chances[np.ix_(sources, of)]
+    total = part.sum(axis=1, keepdims=True)
+    equal = np.full_like(part, 1 / len(of))
+    found[np.ix_(rows, to)] = np.divide(part, total, out=equal, where=total > 0) * len(of) / C
+    return found
 
 
 def packed(chances: Floats | None) -> dict[str, Any] | None:

@@ -61,7 +61,7 @@ def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engi
     if graph.links is not None and not even:
         small = large  # hubs and words together: measured on CORA and CITESEER
     kind = f"{n:,} nodes, " + ("about equally many edges each" if even else "some with few edges, some with many")
-    return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, True)
+    return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, graph.links is None)
 
 
 def described(smoothness: Choice, beta: float, centring: Centring | None, trust: Trust | None = None) -> str:

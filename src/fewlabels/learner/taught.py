@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fewlabels.arrays import Floats, is_whole
-from fewlabels.errors import LabelError, QueryError
+from fewlabels.errors import LabelError, QueryError, SettingError
 from fewlabels.field import Engine, Field, make_field
 from fewlabels.field.opinion import Opinion
 from fewlabels.graph import Graph
@@ -17,7 +17,7 @@ from fewlabels.graph.given import graph_of
 from fewlabels.learner import answers, journal
 from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
 from fewlabels.learner.hindsight import Hindsight
-from fewlabels.learner.prior import packed, split_prior
+from fewlabels.learner.prior import checked_chances, packed, split_prior
 from fewlabels.learner.settings import (
     as_array,
     checked_classes,
@@ -180,6 +180,14 @@ class Taught:
         self._classes = checked_classes([*self._classes, label])
         self._field.add_class()
         self._record("add_class", label=self._classes[-1])
+
+    def set_prior(self, prior: ArrayLike | pd.DataFrame | None) -> None:
+        """Take another model's chances, (n, C) or a frame, in the place of those before; None: no model's."""
+        if isinstance(prior, Mapping):
+            raise SettingError("set_prior takes the chances of a model: give shares of the classes to a new learner.")
+        chances = None if prior is None else checked_chances(prior, self.graph.names, self._classes)
+        self._field.opinion = None if chances is None else Opinion(self._field.precision.links, chances)
+        self._record("prior", prior=packed(chances))
 
     def predict(self) -> NDArray[Any]:
         """(n,) classes: a labelled node's own, elsewhere that of label propagation, centred where the learner is; at a

@@ -94,14 +94,25 @@ class LearnerThread:
     named yet are there already, without labels; and it begins afresh when a class is merged or removed.
     """
 
-    def __init__(self, graph: Graph, strategy: str, seed: int, goal: Goal, being_read: Callable[[], list[int]]) -> None:
-        """`being_read` tells which items people are reading: what follows their answers is prepared."""
+    def __init__(
+        self,
+        graph: Graph,
+        strategy: str,
+        seed: int,
+        goal: Goal,
+        being_read: Callable[[], list[int]],
+        model: Callable[[Sequence[str | None]], Floats] | None = None,
+    ) -> None:
+        """`being_read` tells which items people are reading: what follows their answers is prepared. `model` gives the
+        chances (n, C) of classes by their names, None for one that has none yet."""
         self._begun_with = graph, strategy, seed
         self._learner = self._new_learner(2)
         self.field = self._learner.describe()
         self._table: tuple[Class, ...] = ()  # the classes as people see them
         self._table_version = 0
         self._number: dict[int, int] = {}  # class -> its number in the learner
+        self._model, self._heard_of = model, list[str | None]()  # the classes that it was asked about
+        self._first_name: dict[int, str] = {}  # class -> what it was called first, which is what the model calls it
         self._aside: frozenset[int] = frozenset()
         self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
         self._turn = itertools.count()
@@ -162,8 +173,20 @@ class LearnerThread:
             self._number.setdefault(one.id, len(self._number))
         while len(self._learner.classes) < len(self._number):
             self._learner.add_class(len(self._learner.classes))
+        self._ask_model()
         self._learner.forget(list(change.forget))
         self._tell(change.check, dict(change.teach), change.skip, change.aside)
+
+    def _ask_model(self) -> None:
+        """What a model thinks, where there is one, of the classes as they are now."""
+        if self._model is None or not self._table:
+            return
+        names: list[str | None] = [None] * len(self._learner.classes)
+        for one in self._table:
+            names[self._number[one.id]] = self._first_name.setdefault(one.id, one.name)
+        if names != self._heard_of:
+            self._heard_of = names
+            self._learner.set_prior(self._model(names))
 
     def _begin_afresh(self, change: Change) -> None:
         """A class is gone, and a learner cannot give one up: a new one hears all that the old one knew."""
@@ -179,6 +202,8 @@ class LearnerThread:
         del old, self._learner  # the memory of one is needed for the other
         self._learner = self._new_learner(len(self._number))
         self._costs_last_until = 0.0
+        self._heard_of = []
+        self._ask_model()
         self._tell([*checks, *change.check], labels, [*skipped, *change.skip], aside)
 
     def _tell(

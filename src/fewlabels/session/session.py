@@ -9,6 +9,7 @@ import unicodedata
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from fewlabels.errors import LabelError, NodeError, SettingError
 from fewlabels.items import Items
 from fewlabels.learner.checks import EVERY
 from fewlabels.learner.estimate import CONFIDENCE, TARGET, require_share
+from fewlabels.learner.prior import chances_of_model
 from fewlabels.session.anew import write_anew
 from fewlabels.session.assignments import Assignments, ConflictError, Question
 from fewlabels.session.changes import (
@@ -73,7 +75,8 @@ class Session:
         self._lock = threading.Lock()  # around the ledger and the assignments, held briefly
         self._ledger = Ledger()
         self._assignments = Assignments(self._ledger, items.names, overlap, clock)
-        self._learner = LearnerThread(items.graph, strategy, seed, self.goal, self._being_read)
+        model = None if items.model is None else partial(chances_of_model, items.model, items.names)
+        self._learner = LearnerThread(items.graph, strategy, seed, self.goal, self._being_read, model)
         self.field = self._learner.field  # how it learns, and why so
         self._last: Snapshot | None = None
         self._last_listing: tuple[Snapshot, Listing] | None = None

@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.errors import GraphError, SettingError
 from fewlabels.field import Costs, Engine, Field, make_field
+from fewlabels.field.opinion import Opinion
 from fewlabels.graph import Graph
 from fewlabels.learner.choosing import in_turn
+from fewlabels.learner.prior import checked_chances
 from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_smoothness
 from fewlabels.strategies import Strategy, lowest, make_strategy
 
@@ -44,7 +46,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
     The graph is the one given, or else the `n_neighbors` nearest neighbours of X. With a given graph, X is one column
     of node numbers, of all nodes or of some, or anything with one row for every node. `strategy` is a name on the menu
     or an object with `cost(field)`. Without `classes`, those in y are all there are. `beta`, `engine`, `smoothness` and
-    `centred` are those of `ActiveLearner`.
+    `centred` are those of `ActiveLearner`, as is `prior`, (n, C) a model's chances, which needs `classes`.
 
     The graph's set-up is kept: as long as X and the parameters stay the same, a query only takes in what is new in y.
     A copy or a pickle starts without it.
@@ -65,6 +67,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
         smoothness: float | str = "auto",
         centred: bool | str = "auto",
+        prior: Any = None,
     ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.graph = graph
@@ -75,6 +78,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         self.classes = classes
         self.smoothness = smoothness
         self.centred = centred
+        self.prior = prior
 
     def query(
         self,
@@ -138,6 +142,10 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         while field.n_classes < n_classes:
             field.add_class()
         field.centring = resolve_centring(self.centred, None, [])
+        field.opinion = None
+        if self.prior is not None:
+            chances = checked_chances(self.prior, graph.names, list(self.classes or range(n_classes)))
+            field.opinion = Opinion(field.precision.links, chances)
         had = field.label.copy()
         field.forget_all(np.flatnonzero((had >= 0) & (label < 0)).tolist())
         for k in np.flatnonzero((had >= 0) & (label >= 0) & (had != label)).tolist():

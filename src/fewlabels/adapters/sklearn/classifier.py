@@ -20,10 +20,12 @@ from fewlabels.arrays import Flags, Floats
 from fewlabels.centring import centred_h
 from fewlabels.errors import LabelError, SettingError, nearest
 from fewlabels.field import Engine, make_field
+from fewlabels.field.opinion import Opinion
 from fewlabels.kernels.reference import harmonic_marginals as chances_of
 from fewlabels.learner import ActiveLearner, ErrorEstimate
+from fewlabels.learner.prior import checked_chances
 from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_smoothness
-from fewlabels.marginals import largest
+from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error
 from fewlabels.strategies import Strategy
 
@@ -77,6 +79,10 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         As in `ActiveLearner`. 0 and False are the harmonic function itself; "auto" keeps few labels on many points from
         collapsing into one class (docs/few-labels.md).
 
+    prior
+        (n, C) the chances that a model gives to the classes, in their order, at each training point; or a frame. They
+        count as far as the labels bear them out, and chances are then two-step marginals (docs/prior.md).
+
     Attributes
     ----------
     classes_
@@ -107,6 +113,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         engine: str | Engine = "auto",
         smoothness: float | str = 0.0,
         centred: bool | str = False,
+        prior: Any = None,
     ) -> None:
         self.affinity = affinity
         self.n_neighbors = n_neighbors
@@ -119,6 +126,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.engine = engine
         self.smoothness = smoothness
         self.centred = centred
+        self.prior = prior
 
     def fit(self, X: Any, y: Any) -> Self:
         """Make the graph of all points and spread the known labels over it."""
@@ -227,12 +235,16 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         a = resolve_smoothness(self.graph_, self.smoothness).value
         beta = resolve_beta(self.graph_, self.beta, a)
         centring = resolve_centring(self.centred, None, [])
+        rows = range(len(harmonic))
+        prior = None if self.prior is None else checked_chances(self.prior, rows, self.classes_.tolist())
         if len(labelled) == len(harmonic):  # nothing to solve for, as in a cross-validation on labelled data
             return harmonic, 0.0
         field = make_field(self.graph_, len(self.classes_), beta, self.engine, a)
         field.centring = centring
+        field.opinion = None if prior is None else Opinion(field.precision.links, prior)
         field.observe_all(dict(zip(labelled.tolist(), self._number[labelled].tolist(), strict=True)))
-        harmonic[field.unlabelled] = chances_of(centred_h(field))
+        spread = chances_of(centred_h(field)) if prior is None else two_step_marginals(field)
+        harmonic[field.unlabelled] = spread
         harmonic[field.unlabelled[field.island >= 0]] = np.nan
         return harmonic, expected_error(field)
 

@@ -12,6 +12,7 @@ from fewlabels.errors import FewlabelsError
 from fewlabels.field.batch_updates import BatchUpdates
 from fewlabels.field.costs import Costs
 from fewlabels.field.known import Known
+from fewlabels.field.opinion import Opinion
 from fewlabels.field.sparse.budget import TIGHT, budget_for
 from fewlabels.field.sparse.column_cache import AT_ONCE
 from fewlabels.field.sparse.grounding import SEED, Grounding
@@ -60,7 +61,7 @@ class SparseField(BatchUpdates, Known):
         self.budget = budget_for(n, self.grounding.has_factor, pool, sample)
         self.grounding.set_up(self.budget)
         self._h = np.zeros((n, n_classes))
-        self._known_costs: dict[str, Costs] = {}  # of this state, by name
+        self._known_costs: dict[tuple[str, Opinion | None], Costs] = {}  # of this state, by name
         self.set_up_seconds = time.perf_counter() - started
 
     def __repr__(self) -> str:
@@ -231,9 +232,10 @@ class SparseField(BatchUpdates, Known):
 
     def _once(self, name: str, compute: Callable[[], Costs]) -> Costs:
         """The costs of one state are worked out once: the same question however often it is asked for."""
-        if name not in self._known_costs:
-            self._known_costs[name] = compute()
-        values, screening = self._known_costs[name]
+        key = name, self.opinion
+        if key not in self._known_costs:
+            self._known_costs[key] = compute()
+        values, screening = self._known_costs[key]
         if np.isnan(values).any():
             low, high = self.precision.links.data.min(), self.precision.links.data.max()
             raise FewlabelsError(

@@ -1,11 +1,9 @@
 """A real Chromium to look at the page with. Pictures of the last run are in .screenshots/."""
 
 import shutil
-from pathlib import Path
 
 import pytest
-
-SHOTS = Path(".screenshots")
+from support.browser import SHOTS
 
 
 @pytest.fixture(scope="package")

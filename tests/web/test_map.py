@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.browser import SHOTS, chromium, visit
+from support.browser import SHOTS
 from support.items import words
 from support.pages import served
 
@@ -33,12 +33,9 @@ def draw(page, *corners, shift=True):
         page.keyboard.up("Shift")
 
 
-def test_what_a_line_is_drawn_around_is_labelled_together_and_taken_back_at_once(tmp_path):
-    with (
-        chromium() as browser,
-        served(two_heaps(), tmp_path / "s.sqlite", checks=0) as (session, client),
-        visit(browser, client, viewport={"width": 1440, "height": 1000}) as page,
-    ):
+def test_what_a_line_is_drawn_around_is_labelled_together_and_taken_back_at_once(tmp_path, visit):
+    with served(two_heaps(), tmp_path / "s.sqlite", checks=0) as (session, client):
+        page = visit(client, viewport={"width": 1440, "height": 1000})
         session.accept("me", [(5, "dog"), (100, "dog")], "key-00001")
         session.settle()
         page.reload()

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from support.browser import SHOTS, chromium, visit
+from support.browser import SHOTS
 from support.items import words
 from support.pages import served
 
@@ -23,12 +23,9 @@ def rows():
     )
 
 
-def test_a_table_is_reviewed_by_its_values(tmp_path):
-    with (
-        chromium() as browser,
-        served(rows(), tmp_path / "s.sqlite", checks=0) as (session, client),
-        visit(browser, client) as page,
-    ):
+def test_a_table_is_reviewed_by_its_values(tmp_path, visit):
+    with served(rows(), tmp_path / "s.sqlite", checks=0) as (session, client):
+        page = visit(client)
         session.accept("me", [(k, "cat" if k < 100 else "dog") for k in range(0, 200, 5)], "key-00001")
         session.settle()
         page.reload()

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from support.browser import chromium, visit
 from support.items import words
 from support.pages import served
 
@@ -16,12 +15,9 @@ def rows():
     return replace(words(60), kind="row", texts=None, attributes=shown)
 
 
-def test_pictures_to_click_what_is_shared_and_a_sentence_that_says_something(tmp_path):
-    with (
-        chromium() as browser,
-        served(rows(), tmp_path / "s.sqlite", checks=0) as (session, client),
-        visit(browser, client) as page,
-    ):
+def test_pictures_to_click_what_is_shared_and_a_sentence_that_says_something(tmp_path, visit):
+    with served(rows(), tmp_path / "s.sqlite", checks=0) as (session, client):
+        page = visit(client)
         session.accept("me", [(10, "cat"), (45, "dog")], "key-00001")
         session.settle()
         why = client.get("/api/items/12/why").json()

@@ -9,7 +9,7 @@ import pytest
 from support.graphs import in_pieces, random_labels, random_weights
 
 from fewlabels.errors import GraphError, MemoryNeededError
-from fewlabels.field.dense import DenseField, inverse
+from fewlabels.field.dense import DenseField, inverse, sparse_factor
 from fewlabels.graph import Graph
 from fewlabels.machine import memory, progress
 
@@ -210,6 +210,7 @@ def test_blocks_give_the_inverse_also_when_the_last_one_is_short(m):
 
 def test_a_long_set_up_tells_the_time_left(capsys, monkeypatch):
     monkeypatch.setattr(inverse, "BLOCKS_FROM", 1)
+    monkeypatch.setattr(sparse_factor, "SPARSE", 0.0)
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     n = 2100  # three blocks, each taken up three times
     field = DenseField(Graph.from_edges(np.arange(n - 1), np.arange(1, n)), 2)

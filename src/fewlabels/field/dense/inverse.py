@@ -10,6 +10,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from fewlabels.arrays import EPS, Floats
 from fewlabels.errors import GraphError
+from fewlabels.field.dense.sparse_factor import from_sparse_factor
 from fewlabels.machine.progress import Progress
 
 BLOCKS_FROM = 6000  # nodes; below, one LAPACK call is quicker, and takes two or three seconds
@@ -21,10 +22,13 @@ SIGNED_TOLERANCE = 1e-6  # the same where bordering would cancel: the graph is r
 def green(out: Floats, W: sparse.csr_array, ground: Floats, kernels: Any) -> Floats:
     """Fill out (m, m) with inv(degrees + ground - W) and return the expected error of each diagonal entry.
 
-    ground (m,) is each node's pull from labelled nodes. By Cholesky, unless the weights span so far that it would lose
-    more than `TOLERANCE`. A smooth field, some of whose weights are negative, has no other way.
+    ground (m,) is each node's pull from labelled nodes. By Cholesky, unless the graph is so sparse that a sparse factor
+    is quicker, or the weights span so far that it would lose more than `TOLERANCE`. A smooth field, some of whose
+    weights are negative, cannot be bordered.
     """
     degree = np.asarray(W.sum(axis=1)).ravel() + ground
+    if len(out) >= BLOCKS_FROM and (lost := from_sparse_factor(out, W, degree)) is not None:
+        return np.full(len(out), lost)
     _fill(out, W, degree)
     if cholesky_inverse(out):
         error: Floats = kernels.inverse_error(out, degree)
@@ -46,6 +50,11 @@ def pseudo_inverse(out: Floats, W: sparse.csr_array, kernels: Any) -> Floats:
     """Fill out (m, m) with the pseudo-inverse of the Laplacian of a connected W; return the expected errors."""
     m = len(out)
     degree = np.asarray(W.sum(axis=1)).ravel()
+    if m >= BLOCKS_FROM:
+        hub = int(np.argmax(degree))  # held: its column is the flattest
+        if (lost := from_sparse_factor(out, W, degree, held=hub)) is not None:
+            kernels.center(out, np.arange(m))
+            return np.full(m, lost)
     _fill(out, W, degree)
     lift = degree.mean() / m  # makes the constant vector an eigenvector like the others
     out += lift

@@ -1,5 +1,7 @@
 """Tokens, links that work once, and the cookies they are exchanged for."""
 
+import asyncio
+import socket
 import time
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +15,7 @@ from support.pages import page_of, served
 
 from fewlabels.errors import FileError, SettingError
 from fewlabels.session import Session
-from fewlabels.web import guard, serve
+from fewlabels.web import connection, guesses, serve
 from fewlabels.web import revocation as revocation_module
 from fewlabels.web.guard import Rules
 from fewlabels.web.revocation import Revocation, request_sign_out
@@ -63,20 +65,66 @@ def test_a_link_lets_one_browser_in_once_and_a_cookie_ends_when_it_is_signed_out
     session.close()
 
 
-def test_guesses_are_slowed_down_and_logged_and_nobody_else_waits(tmp_path, monkeypatch):
-    monkeypatch.setattr(guard, "SLIPS", 3)
-    monkeypatch.setattr(guard, "PAUSE", 0.2)
+def test_guesses_are_slowed_down_right_or_wrong_and_nobody_else_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(guesses, "SLIPS", 3)
+    monkeypatch.setattr(guesses, "PAUSE", 1.0)
     logged = []
-    monkeypatch.setattr(guard.logging.getLogger("uvicorn.error"), "warning", lambda *said: logged.append(said))
+    monkeypatch.setattr(guesses.logging.getLogger("uvicorn.error"), "warning", lambda *said: logged.append(said))
     with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
+
+        def seconds(status, token=None):
+            begin = time.monotonic()
+            reply = httpx.get(f"{client.base_url}/api/standing", params={"token": token}) if token else client.get("/")
+            assert reply.status_code == status
+            return time.monotonic() - begin
+
+        assert client.get("/", params={"token": "a-token-of-its-own"}).status_code == 303
+        for guess in range(3):
+            seconds(401, f"guess-{guess}")
+        assert logged == []
+        assert seconds(401, "guess-4") >= 1  # a guess that is given up early tells nothing,
+        assert seconds(200, "a-token-of-its-own") >= 1  # for a right one waits as long
+        assert seconds(200) < 1
+    assert len(logged) == 1
+
+
+def test_guesses_from_one_address_delay_no_other_and_only_a_few_wait(monkeypatch):
+    monkeypatch.setattr(guesses, "PAUSE", 0.05)
+    found = guesses.Guesses()
+    for _ in range(guesses.SLIPS):
+        found.note("10.0.0.1")
+
+    async def many():
+        tries = [asyncio.create_task(found.may_try("10.0.0.1")) for _ in range(20)]
+        await asyncio.sleep(0)
         begin = time.monotonic()
-        for guess in range(6):
-            assert client.get("/api/standing", params={"token": f"guess-{guess}"}).status_code == 401
-        assert time.monotonic() - begin > 0.5
-        begin = time.monotonic()
-        assert client.get("/api/standing", params={"token": "a-token-of-its-own"}).status_code == 200
-        assert time.monotonic() - begin < 0.2
-    assert len(logged) == 3
+        assert await found.may_try("10.0.0.2")
+        return time.monotonic() - begin, await asyncio.gather(*tries)
+
+    other, tries = asyncio.run(many())
+    assert other < 0.05
+    assert sum(tries) == guesses.WAITING
+    assert not found._waiting
+    for k in range(guesses.ADDRESSES + 9):
+        found.note(f"10.1.0.{k}")
+    assert len(found._wrong) == guesses.ADDRESSES
+
+
+def test_many_guesses_at_once_shut_nobody_out(tmp_path, monkeypatch):
+    """Each waited for the ones before it, and all of them took up the connections that there may be."""
+    monkeypatch.setattr(connection, "CONNECTIONS", 40)
+    monkeypatch.setattr(guesses, "PAUSE", 0.5)
+    with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
+        assert client.get("/", params={"token": "a-token-of-its-own"}).status_code == 303
+        lines = []
+        for k in range(60):
+            lines.append(socket.create_connection(("127.0.0.1", client.base_url.port)))
+            lines[-1].sendall(f"GET /?token=guess-{k} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        for _ in range(5):
+            with httpx.Client(base_url=client.base_url, cookies=client.cookies) as browser:
+                assert browser.get("/api/standing").status_code == 200
+        for line in lines:
+            line.close()
 
 
 def test_a_browser_is_opened_without_the_token_in_any_program_s_arguments(tmp_path, monkeypatch):

@@ -41,6 +41,8 @@ def with_log(store: bytes, log: Path) -> bytes:
     """The store with all that its log holds, sound or not: what is whole of it has to be told by other means."""
     content = bytearray(store)
     for frame in read_frames(log):
+        if not 0 < frame.number <= MOST:
+            continue
         begin = (frame.number - 1) * len(frame.page)
         content.extend(bytes(max(0, begin - len(content))))
         content[begin : begin + len(frame.page)] = frame.page
@@ -61,16 +63,17 @@ def read_frames(log: Path) -> list[Frame]:
     sound = magic >> 1 == MAGIC >> 1 and state == (first, second)
     if not sound:
         size, salts = PAGE, list(struct.unpack(">2I", content[HEADER + 8 : HEADER + 16]))
-    found = []
+    found: list[Frame] = []
+    ours = 0  # up to the last of this round; a frame before it that says otherwise is damaged
     for begin in range(HEADER, len(content) - FRAME - size + 1, FRAME + size):
         head, page = content[begin : begin + FRAME], content[begin + FRAME : begin + FRAME + size]
         number, ends, *own, one, two = struct.unpack(">6I", head)
         if sound:
             state = _checksum(_checksum(state, head[:8], order), page, order)
             sound = own == salts and state == (one, two)
-        if own == salts and number <= MOST:
-            found.append(Frame(number, ends, page, sound))
-    return found
+        found.append(Frame(number, ends, page, sound))
+        ours = len(found) if own == salts else ours
+    return found[:ours]
 
 
 def _checksum(state: tuple[int, int], data: bytes, order: str) -> tuple[int, int]:

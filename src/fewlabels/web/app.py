@@ -42,6 +42,7 @@ MEANING = {
     409: "Conflicts with the current state",
     413: "Too large",
     422: "Not understood",
+    429: "Too many wrong tokens from this address",
     503: "The store cannot be written now: nothing was kept, send it again",
     507: "The disk is full: nothing was kept, send it again",
 }

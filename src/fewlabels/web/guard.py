@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import json
-import logging
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
@@ -16,12 +13,12 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fewlabels.web.guesses import Guesses
 from fewlabels.web.visitors import Visitors
 
 LARGEST_BODY = 2**20  # bytes
 DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending misses the refusal
 LONGEST = 200  # characters in the path of one of the page's files
-SLIPS, PAUSE = 10, 0.5  # wrong tokens a minute that are forgiven, and seconds before each further one is answered
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEADERS = [
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; "
@@ -72,8 +69,11 @@ class Rules:
         return cookie_parser(headers.get("cookie", "")).get(self.cookie, "")
 
     def tried(self, headers: Headers, query: bytes) -> bool:
-        """Whether somebody has shown something for a token: a guess, where it was wrong."""
-        return b"token=" in query or b"link=" in query or "authorization" in headers or bool(self.cookie_in(headers))
+        """Whether a token was shown by somebody who has not been let in before: a guess, if it is wrong.
+
+        Cookies and links are too long to be guessed, and old ones are no offence.
+        """
+        return (b"token=" in query or "authorization" in headers) and not self.visitors.knows(self.cookie_in(headers))
 
     def refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Status and sentence, or None where the request is fine."""
@@ -100,8 +100,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, rules: Rules, sign_in: Callable[[bool], str]) -> None:
         self._app, self._rules, self._sign_in = app, rules, sign_in
-        self._guesses: list[float] = []  # when wrong tokens were shown lately
-        self._gate = asyncio.Lock()
+        self._guesses = Guesses()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -115,12 +114,17 @@ class Guard:
             await send(message)
 
         headers = Headers(scope=scope)
+        address = (scope.get("client") or ("somebody",))[0]
+        tried = self._rules.token is not None and self._rules.tried(headers, scope["query_string"])
+        if tried and not await self._guesses.may_try(address):
+            await self._refuse(send_with_caution, 429, "Too many wrong tokens came from your address: wait a minute.")
+            return
         refusal = self._rules.refusal(scope, headers)
         if refusal:
             if refusal[0] == 413:
                 await _drain(receive)
-            if refusal[0] == 401 and self._rules.tried(headers, scope["query_string"]):
-                await self._slow_down(scope)
+            if refusal[0] == 401 and tried:
+                self._guesses.note(address)
             as_page = refusal[0] == 401 and scope["path"] == "/" and scope["method"] == "GET"
             await self._refuse(
                 send_with_caution, *refusal, page=self._sign_in(b"token=" in scope["query_string"]) if as_page else None
@@ -138,16 +142,6 @@ class Guard:
             return message
 
         await self._app(scope, receive_within_limits, send_with_caution)
-
-    async def _slow_down(self, scope: Scope) -> None:
-        """A few wrong tokens a minute are a slip; more are guesses: logged, and answered slowly, one by one."""
-        now = time.monotonic()
-        self._guesses = [*[then for then in self._guesses if then > now - 60][-SLIPS:], now]
-        if len(self._guesses) > SLIPS:
-            who = (scope.get("client") or ("somebody",))[0]
-            logging.getLogger("uvicorn.error").warning("Wrong tokens are being tried, from %s among others.", who)
-            async with self._gate:
-                await asyncio.sleep(PAUSE)
 
     async def _refuse(self, send: Send, status: int, sentence: str, page: str | None = None) -> None:
         kind, text = (b"text/html; charset=utf-8", page) if page else (b"application/json", _problem(sentence))

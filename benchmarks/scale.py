@@ -2,6 +2,7 @@
 
     python benchmarks/scale.py truth [dblp cora citeseer digits] [--seeds 3] [--questions 60]
     python benchmarks/scale.py growth [knn2 manifold power] [--nodes 1e4 1e5] [--questions 5]
+    python benchmarks/scale.py cost yours.csv [--classes 5]      # what a graph of your own costs: any file of edges
     python benchmarks/scale.py ask manifold-20000 sbm-20000 --out asked     # then scale_judge.py, on a graphics card
     python benchmarks/scale.py curves manifold power --nodes 1e5 --seeds 2 --out docs/pictures/scale.png
 
@@ -22,6 +23,7 @@ import fewlabels as fl
 from fewlabels.experiments.datasets import DATASETS
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
+from fewlabels.graph.read import read_edges
 from fewlabels.learner.settings import resolve_beta
 from fewlabels.marginals import largest
 from fewlabels.risk import expected_error, two_step_lookahead
@@ -264,6 +266,40 @@ def growth(kinds, sizes, questions, options):
             )
 
 
+def cost(files, questions, classes):
+    """What graphs of one's own cost by default, answers drawn at random: time and memory do not depend on them."""
+    print("| graph | n | edges | engine | set-up s | first question s | question s | answer s | peak GiB |")
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    for file in files:
+        graph, rng = read_edges(file), np.random.default_rng(0)
+        clock = Stopwatch()
+        learner = fl.ActiveLearner(graph, range(classes))
+        set_up, asked, answered = clock.lap(), [], []
+        learner.teach(graph.names[int(rng.integers(graph.n_nodes))], 0)
+        for _ in range(questions + 1):
+            clock.lap()
+            node = learner.query()
+            asked.append(clock.lap())
+            learner.teach(node, int(rng.integers(classes)))
+            answered.append(clock.lap())
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(
+            f"| {Path(file).name} | {graph.n_nodes:,} | {graph.n_edges:,} | {type(learner._field).__name__} | "
+            f"{set_up:.1f} | {asked[0]:.2f} | {np.mean(asked[1:]):.2f} | {np.mean(answered):.2f} | {peak:.1f} |",
+            flush=True,
+        )
+
+
+class Stopwatch:
+    def __init__(self):
+        self.since = time.perf_counter()
+
+    def lap(self):
+        """Seconds since the last lap."""
+        before, self.since = self.since, time.perf_counter()
+        return self.since - before
+
+
 def curves(kinds, n, seeds, questions, out):
     """Accuracy by the number of labels, from one random label on, for TSA and what is cheaper."""
     from matplotlib.figure import Figure
@@ -305,11 +341,12 @@ def curves(kinds, n, seeds, questions, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["truth", "growth", "ask", "curves"])
+    parser.add_argument("what", choices=["truth", "growth", "cost", "ask", "curves"])
     parser.add_argument("graphs", nargs="*")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--questions", type=int)
     parser.add_argument("--nodes", type=float, nargs="+", default=[1e4, 1e5])
+    parser.add_argument("--classes", type=int, default=5)
     parser.add_argument("--solver", default="auto")
     parser.add_argument("--pool", type=int)
     parser.add_argument("--sample", type=int)
@@ -320,6 +357,8 @@ def main():
         truth(given.graphs or ["dblp", "cora", "citeseer", "digits"], given.seeds, given.questions or 60, options)
     elif given.what == "ask":
         asked(given.graphs, given.seeds, given.questions or 60, options, given.out)
+    elif given.what == "cost":
+        cost(given.graphs, given.questions or 5, given.classes)
     elif given.what == "curves":
         curves(given.graphs, int(given.nodes[-1]), given.seeds, given.questions or 60, given.out)
     else:

@@ -11,10 +11,10 @@ from support.graphs import random_weights
 
 from fewlabels.errors import MemoryNeededError
 from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve import factor
+from fewlabels.field.sparse.solve import diagonal, factor
 from fewlabels.graph import Graph
 from fewlabels.learner import ActiveLearner
-from fewlabels.machine import memory
+from fewlabels.machine import memory, progress
 
 LIMITED = """
 import resource, numpy as np, fewlabels as fl
@@ -91,3 +91,17 @@ def test_a_set_up_that_is_killed_leaves_the_file_it_read_as_it_was(tmp_path):
     assert started.communicate()[0] == ""
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert ActiveLearner.load(tmp_path / "kept", graph).labelled == learner.labelled
+
+
+def test_a_long_set_up_and_a_long_question_tell_the_time_left(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(diagonal, "COLUMNS_UP_TO", 100)
+    rng = np.random.default_rng(0)
+    i, j = np.sort(rng.integers(600, size=(2, 2_000)), axis=0)
+    graph = Graph.from_edges(*np.unique(np.stack([i, j])[:, i < j], axis=1), n_nodes=600)
+    field = SparseField(graph, 2, solver="jacobi")
+    told = capsys.readouterr().err
+    assert "fewlabels: setting up 600 nodes, about" in told
+    field.observe(0, 0)
+    field.two_step_costs()
+    assert "fewlabels: scoring questions on 600 nodes, about" in capsys.readouterr().err

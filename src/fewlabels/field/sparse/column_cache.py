@@ -8,6 +8,7 @@ import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu import blocks
+from fewlabels.machine.progress import Progress
 
 AT_ONCE = 64  # columns solved for together: from 48 on a wider block is no quicker
 
@@ -76,9 +77,11 @@ class ColumnCache(Block):
         if len(missing):
             free = np.argsort(np.where(self.nodes < 0, -1, self._used), kind="stable")[: len(missing)]
             self.drop(self.nodes[free])
+            progress = Progress(f"scoring questions on {len(self.X):,} nodes", -(-len(missing) // AT_ONCE))
             for left in range(0, len(missing), AT_ONCE):
                 part = slice(left, left + AT_ONCE)
                 blocks.place(self.X, free[part], solve(missing[part]))
+                progress.step()
             self.nodes[free], self._slot[missing], self._used[free] = missing, free, self._clock
             self.solved += len(missing)
         return self._slot[nodes]

@@ -14,6 +14,7 @@ from fewlabels.field.sparse.solve.factor import Factor, SuperLU
 from fewlabels.field.sparse.solve.pcg import System, unsure_ties
 from fewlabels.field.sparse.solve.smooth import WrittenOut
 from fewlabels.kernels.cpu import blocks
+from fewlabels.machine.progress import Progress
 
 COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
 PROBES = 384  # of a sketch: a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
@@ -80,6 +81,7 @@ def sketched(
     hung = np.sqrt(unsure[tied])  # an unsure answer is an edge like the others, to a node that is held
     size = np.bincount(component)
     average = 1 / degree
+    progress = Progress(f"setting up {n:,} nodes", -(-PROBES // WIDTH))
     for left in range(0, PROBES, WIDTH):
         m = min(WIDTH, PROBES - left)
         B = _edge_noise(indptr, indices, root, m, int(rng.integers(2**62)))
@@ -95,6 +97,7 @@ def sketched(
             Z -= (np.stack([np.bincount(component, Z[:, j]) for j in range(m)], axis=1) / size[:, None])[component]
         near = precision.towards(Z.astype(float)) if precision.share else blocks.product(indptr, indices, weights, Z)
         total += (blocks.scaled(near, average) ** 2).sum(axis=1)
+        progress.step()
     ties /= PROBES
     if not alone:
         return np.where(held, 0.0, average + total / PROBES), ties

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import zipfile
+from inspect import signature
 from pathlib import PurePosixPath
 
 import pandas as pd
@@ -12,6 +13,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from fewlabels.cli import app
+from fewlabels.cli.export import export
+from fewlabels.cli.label import label
 from fewlabels.errors import FewlabelsError, FileError, SettingError
 from fewlabels.export import tables
 from fewlabels.export.content import Choice, choose
@@ -180,3 +183,20 @@ def test_no_name_leads_anywhere(name):
     assert not set(made) & set('/\\:\0*?"<>|')
     assert len(made.encode()) <= 120
     assert made.split(".")[0].casefold() != "nul"
+
+
+def test_the_command_line_takes_every_option_that_says_what_was_labelled():
+    page = {
+        "host",
+        "port",
+        "token",
+        "people",
+        "overlap",
+        "target",
+        "confidence",
+        "checks",
+        "no_browser",
+        "trusted_host",
+    }
+    said = set(signature(label).parameters) - page - {"guidelines", "left_out"}
+    assert said <= set(signature(export).parameters)

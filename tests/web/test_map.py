@@ -82,7 +82,7 @@ def test_what_a_line_is_drawn_around_is_labelled_together_and_taken_back_at_once
         alone.click()
         expect(alone).to_have_attribute("aria-pressed", "true")
         page.get_by_test_id("map").focus()
-        page.keyboard.press("g")  # all that are in view, and of this class
+        page.keyboard.press("v")  # all that are in view, and of this class
         expect(dialog).to_be_visible()
         dogs = int((session.snapshot().predictions.predicted == 1).sum())
         assert 0 < int(dialog.get_by_role("heading").inner_text().split()[0]) <= dogs

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fewlabels.cli.inputs import Choices, Config, Inputs, formats, take_annotations
-from fewlabels.cli.options import Seed, StrategyName, comma_separated, console
+from fewlabels.cli.options import (
+    CONFIDENCE,
+    EVERY,
+    TARGET,
+    Checks,
+    Confidence,
+    Seed,
+    StrategyName,
+    Target,
+    comma_separated,
+    console,
+)
 from fewlabels.errors import FileError, SettingError
 
 if TYPE_CHECKING:
@@ -44,6 +55,14 @@ def export(
     name_column: Annotated[str | None, typer.Option(help=Same)] = None,
     neighbors: Annotated[int, typer.Option(help=Same, min=1)] = 10,
     images_from: Annotated[Path | None, typer.Option(help=Same)] = None,
+    embed: Annotated[str | None, typer.Option(help=Same)] = None,
+    columns: Annotated[str | None, typer.Option(help=Same)] = None,
+    ignore: Annotated[str | None, typer.Option(help=Same)] = None,
+    labels_from_folders: Annotated[bool, typer.Option("--labels-from-folders", help=Same)] = False,
+    predictions: Annotated[Path | None, typer.Option(help=Same)] = None,
+    target: Target = TARGET,
+    confidence: Confidence = CONFIDENCE,
+    checks: Checks = EVERY,
     config: Config = None,
     choices: Choices = None,
     strategy: StrategyName = "tsa",
@@ -67,7 +86,7 @@ def export(
 
     inputs = Inputs(
         data, text, image, features, edges, label_column, name_column, comma_separated(classes) or (), neighbors,
-        images_from,
+        images_from, comma_separated(columns), comma_separated(ignore) or (), labels_from_folders, embed, predictions,
     )  # fmt: skip
     path = inputs.store(store)
     if not path.is_file():
@@ -79,7 +98,10 @@ def export(
         one = named(format or told_by(to, items, menu), menu)
         if reason := one.missing(items):
             raise SettingError(f"{one.title}: {reason}")
-        session = Session(items, path, strategy=strategy, seed=seed, tell=status.update)
+        session = Session(
+            items, path, target=target, confidence=confidence, checks=checks, strategy=strategy, seed=seed,
+            tell=status.update,
+        )  # fmt: skip
         try:
             take_annotations(found)(session)
             content = choose(session, Choice("labelled" if labelled else "all", at_least), by_class=one.by_class)

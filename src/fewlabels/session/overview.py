@@ -204,6 +204,8 @@ class Snapshot:
                 "notes": _told({who: note.value for who, note in self.notes.get(item, {}).items()}) or None,
                 "verdict": said,
             }
+            if self.items.model_labels is not None:
+                row["model_label"] = self.items.model_labels[item]
             chances = self.predictions.chance[item].tolist() if prediction else [None] * len(self.classes)
             named = zip(self.classes, chances, strict=True)
             yield row | {f"p_{label}": chance if chance is None else round(chance, 6) for label, chance in named}

@@ -106,7 +106,7 @@ function describe() {
   const shown = counts.sort((a, b) => b[0] - a[0]).slice(0, 12).map(([many, name]) => `${count(many)} as ${name}`).join(", ");
   $("map-words").textContent = `${plural(state.session.n_items, "item")}; similar items lie close together. `
     + `${plural(state.predictions.labelled.size, "item is", "items are")} labelled. Labelled or predicted: ${shown || "nothing yet"}. `
-    + "Arrow keys go from point to point, Enter asks about the point, G labels all that are in view, together.";
+    + "Arrow keys go from point to point, Enter asks about the point, V labels all that are in view, together.";
 }
 
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -128,7 +128,7 @@ function onKey(event, ask) {
   } else if (zooms[event.key]) zoom(zooms[event.key]);
   else if (event.key === "0" && (camera.zoom > 1 || alone >= 0)) reset();
   else if (event.key.toLowerCase() === "l") lasso.toggle();
-  else if (event.key.toLowerCase() === "g") together([[0, 0], [camera.width, 0], [camera.width, camera.height], [0, camera.height]]);
+  else if (event.key.toLowerCase() === "v") together([[0, 0], [camera.width, 0], [camera.width, camera.height], [0, camera.height]]);
   else if (event.key === "Escape" && (lasso.on || lasso.busy)) lasso.toggle(false);
   else return;
   event.preventDefault();

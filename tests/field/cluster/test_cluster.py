@@ -323,3 +323,13 @@ def test_columns_and_a_strategy_of_ones_own_are_those_of_the_dense_engine(two):
             learner.teach(node, c)
     assert ours.can_look_further
     assert ours.outcomes(ours.query())
+
+
+def test_a_models_opinion_counts_in_the_costs_as_on_the_dense_engine(two):
+    rng = np.random.default_rng(4)
+    graph, prior = fl.Graph(in_pieces(SIZES, rng)), rng.dirichlet(np.ones(3), N)
+    learners = [fl.ActiveLearner(graph, range(3), engine=engine, prior=prior) for engine in (two, "dense")]
+    for learner in learners:
+        learner.teach([0, 5, 20], [0, 1, 2])
+    ours, theirs = (learner.costs() for learner in learners)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)

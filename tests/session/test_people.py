@@ -21,7 +21,8 @@ def test_a_note_is_kept_replaced_exported_and_taken_back_and_changes_no_question
         session.note("ann", asked.item, "leaves are fine", fresh_key())
         row = list(session.snapshot().rows())[asked.item]
         assert row["notes"] == "ann: leaves are fine; bob: I think so, too"
-        session.undo("ann", fresh_key())
+        assert session.undo("ann", fresh_key())[1] == []
+        assert session.question("ann") == asked
         assert session.snapshot().notes[asked.item]["ann"].value == "leaves\nare wrong"
         session.note("bob", asked.item, "", fresh_key())
         assert [*session.snapshot().notes[asked.item]] == ["ann"]

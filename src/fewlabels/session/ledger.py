@@ -105,6 +105,7 @@ class Ledger:
         self.notes: dict[int, dict[str, Event]] = {}  # item -> who -> their note
         self.notes_in_force: dict[int, Event] = {}  # number -> note not taken back, in order
         self.last_event = 0  # number of the last event taken in
+        self._noted: set[int] = set()  # every note ever written
         self._said: dict[int, tuple[Event, int | None]] = {}  # the same as it was said, and which class was meant
         self._of: defaultdict[int, list[Event]] = defaultdict(list)  # item -> its events in force, in order
 
@@ -126,7 +127,7 @@ class Ledger:
             if event.item is None or event.do in ("check", "note"):
                 continue
             if event.undone is not None:
-                if event.undone not in self.in_force:  # a note
+                if event.undone in self._noted:
                     continue
                 self._of[event.item].remove(self.in_force.pop(event.undone))
                 del self._said[event.undone]
@@ -173,6 +174,7 @@ class Ledger:
     def _take_notes(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.do == "note":
+                self._noted.add(event.id)
                 self.notes_in_force[event.id] = event
             elif event.undone in self.notes_in_force:
                 del self.notes_in_force[event.undone]
@@ -232,8 +234,9 @@ class Ledger:
         return sorted((event for request in self.requests.values() for event in request), key=lambda event: event.id)
 
     def items(self, events: Iterable[Event]) -> list[int]:
-        """The items of some events, each once, in their order."""
-        return list(dict.fromkeys(event.item for event in events if event.item is not None))
+        """The items that some events say something of, each once, in their order; a note taken back says nothing."""
+        said = (event for event in events if event.undone not in self._noted)
+        return list(dict.fromkeys(event.item for event in said if event.item is not None))
 
     def to_undo(self, who: str, event: int | None, whole: bool) -> list[Event]:
         """Which of their events to take back, the newest first: this one, or, without a number, their last request."""

@@ -133,6 +133,7 @@ def test_an_event_that_was_changed_is_named_and_all_others_are_saved(tmp_path):
     found = recover(path, tmp_path / "new.sqlite")
     assert (found.saved, found.lost, found.proven) == (len(events) - 1, [30], True)
     assert not list(tmp_path.glob("*.part*"))
+    assert (tmp_path / "new.sqlite").stat().st_mode & 0o077 == 0
     saved = read(tmp_path / "new.sqlite")
     assert [event.key for event in saved] == [event.key for event in events if event.id != 30]
     assert [event.at for event in saved] == [event.at for event in events if event.id != 30]

@@ -62,6 +62,25 @@ def test_a_long_head_is_told_so(page):
         assert b" 431 " in closed(line)
 
 
+def test_many_small_headers_are_cut_off(page):
+    with plug(page) as line:
+        sent(line, b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 250, 1)
+        assert b" 400 " in closed(line)
+
+
+def test_nothing_is_read_beyond_a_limit(page, monkeypatch):
+    """The rest of a large piece was parsed before the limit was looked at: some seconds for a few hundred of them."""
+    parsed = []
+    take = connection.HttpToolsProtocol.data_received
+    monkeypatch.setattr(
+        connection.HttpToolsProtocol, "data_received", lambda self, data: (parsed.append(len(data)), take(self, data))
+    )
+    with plug(page) as line:
+        sent(line, b"GET / HTTP/1.1\r\n" + b"name: value\r\n" * 100_000, 1)
+        closed(line)
+    assert sum(parsed) <= connection.LONGEST_HEAD + connection.PIECE
+
+
 def test_requests_ahead_of_their_replies_are_limited(page):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with plug(page) as line:

@@ -10,6 +10,8 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LONGEST_HEAD = 2**15  # bytes of a request before its body
+HEADERS = 200  # in it
+PIECE = 2**13  # bytes that are read at a time: what exceeds a limit is not even looked at
 PIPELINED = 8  # requests on one connection that wait for the reply to an earlier one
 CONNECTIONS = 256  # at once; with one more, the one that has been idle longest is closed
 HEAD_PATIENCE, PATIENCE = 20.0, 120.0  # seconds for the head of a request to arrive, and for all of it
@@ -36,6 +38,11 @@ class Connection(HttpToolsProtocol):
             self._watch.cancel()
 
     def data_received(self, data: bytes) -> None:
+        for begin in range(0, len(data), PIECE):
+            if not self.transport.is_closing():
+                self._take(data[begin : begin + PIECE])
+
+    def _take(self, data: bytes) -> None:
         was_in_body = self._in_body
         super().data_received(data)
         if not self._in_head or was_in_body:
@@ -49,10 +56,15 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._in_head, self._head = True, 0
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= HEADERS:
+            raise ValueError("too many headers")  # the parser ends, and with it the connection
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         self._in_head, self._in_body = False, True
         if len(self.pipeline) >= PIPELINED:
-            raise ValueError("too many requests at once")  # the parser ends, and with it the connection
+            raise ValueError("too many requests at once")
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

@@ -139,8 +139,6 @@ def test_without_the_extra_auto_goes_on_and_a_name_is_refused(photos, monkeypatc
 def offered(tmp_path, monkeypatch):
     """Opens a hub that offers the network "auto" takes for photos, and closes it again."""
     pytest.importorskip("fastembed")
-    from huggingface_hub import constants
-
     files = tmp_path / "files"
     files.mkdir()
     mean_colour(files / "model.onnx", ("n", 3, 8, 8))
@@ -150,15 +148,9 @@ def offered(tmp_path, monkeypatch):
     (files / "preprocessor_config.json").write_text(json.dumps(how))
     (files / "config.json").write_text("{}")
 
-    def point_at(address):
-        monkeypatch.setattr(constants, "ENDPOINT", address)
-        monkeypatch.setattr(
-            constants, "HUGGINGFACE_CO_URL_TEMPLATE", address + "/{repo_id}/resolve/{revision}/{filename}"
-        )
-
     with hub(files, named.SUITS["image"]) as (address, fetched):
-        point_at(address)
-        yield fetched, lambda: point_at("http://127.0.0.1:9")
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        yield fetched, lambda: monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
 
 def test_a_named_network_is_downloaded_once_and_used_offline(photos, offered, cache):

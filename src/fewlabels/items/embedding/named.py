@@ -27,6 +27,7 @@ LONGEST = 512  # pixels of the longer side that photos are decoded to; networks 
 BESIDE = (
     "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "preprocessor_config.json",
 )  # fmt: skip
+HUB = "https://huggingface.co"  # unless HF_ENDPOINT names a mirror
 PATIENCE = 10  # seconds until the hub counts as out of reach
 SHA256 = re.compile("[0-9a-f]{64}")  # the name of a large file in the hub's cache is its digest
 
@@ -86,11 +87,12 @@ def _download(offer: dict[str, Any], folder: Path, tell: Callable[[str], None]) 
     from huggingface_hub import HfApi, snapshot_download
 
     name, repository = offer["model"], offer["sources"]["hf"]
+    hub = os.environ.get("HF_ENDPOINT", HUB)
     try:
-        HfApi().model_info(repository, timeout=PATIENCE)
+        HfApi(endpoint=hub).model_info(repository, timeout=PATIENCE)
         with _watched(folder, f"Downloading {name} into {folder}, once:", round(1000 * offer["size_in_GB"]), tell):
             wanted = [*BESIDE, offer["model_file"], *offer["additional_files"]]
-            arrived = Path(snapshot_download(repository, allow_patterns=wanted, cache_dir=folder))
+            arrived = Path(snapshot_download(repository, endpoint=hub, allow_patterns=wanted, cache_dir=folder))
     except Exception as error:  # whatever the packages beneath make of a connection that fails
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelError(

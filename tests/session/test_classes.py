@@ -7,7 +7,8 @@ import pytest
 from support.items import words
 from support.keys import fresh_key
 
-from fewlabels.errors import LabelError, SettingError
+from fewlabels.errors import FewlabelsError, LabelError, SettingError
+from fewlabels.learner import ActiveLearner
 from fewlabels.session import ConflictError, Session
 from fewlabels.session.classes import Classes
 from fewlabels.session.recover import recover
@@ -253,3 +254,38 @@ def test_any_history_of_changes_can_be_taken_back_step_by_step():
         for number, listed in reversed(seen_before):
             table.take_back(number)
             assert table.listed == listed
+
+
+def test_any_sequence_of_answers_and_changes_replays_to_the_state_of_a_learner_taught_what_is_left(begin):
+    """The learner is rebuilt, relabelled and extended on the way; in the end it knows what one taught at once knows."""
+    given = {"classes": ("a", "b", "c", "d"), "overlap": 2}
+    session, rng = begin(**given), np.random.default_rng(3)
+    for step in range(120):
+        who, item = ("ann", "bob")[rng.integers(2)], int(rng.integers(40))
+        one, other = (str(name) for name in rng.choice(session.classes, 2))
+        kind = rng.integers(12)
+        try:
+            if kind < 5:
+                session.answer(who, item, one, fresh_key())
+            elif kind < 7:
+                session.undo(who, fresh_key())
+            elif kind == 7:
+                change(session, "rename", one, f"{one[0]}{step}", who)
+            elif kind == 8 and len(session.classes) > 2:
+                change(session, str(rng.choice(["merge", "remove"])), one, other, who)
+            elif kind == 9:
+                change(session, "move", one, other, who)
+            elif kind == 10:
+                session.note(who, item, f"note {step}", fresh_key())
+            elif kind == 11:
+                session.add_class(who, f"new {step}", fresh_key())
+        except FewlabelsError:  # nothing to take back, merged into itself, or a name that is taken again
+            continue
+    before = seen(session)
+    again = seen(begin(**given))
+    same(again, before)
+    assert again.notes == before.notes
+    fresh = ActiveLearner(before.items.graph, range(len(before.classes)))
+    taught = {k: before.classes.index(before.label(k)) for k in before.labelled()}
+    fresh.teach(list(taught), list(taught.values()))
+    np.testing.assert_allclose(before.predictions.chance, fresh.predict_proba(), atol=1e-9)

@@ -68,8 +68,7 @@ class Inbox:
     def know(self, classes: Iterable[str]) -> None:
         """Add the classes of a labeling config, all or none."""
         with self._lock:
-            known = self.session.classes
-            if fresh := [label for label in classes if label not in known]:
+            if fresh := [label for label in classes if not self.session.takes(label)]:
                 self.session.add_classes(NOBODY, fresh, f"class|{uuid.uuid4()}")
 
     def item(self, number: Any, data: Mapping[str, Any] | None = None) -> int | None:
@@ -124,7 +123,7 @@ class Inbox:
 
     def _know(self, who: str, label: str) -> None:
         """A choice that was made is a class, whether it was listed or not."""
-        if label not in self.session.classes:
+        if not self.session.takes(label):
             self.session.add_class(who, label, f"class|{uuid.uuid4()}")
 
 

@@ -148,6 +148,11 @@ class Session:
         with self._lock:
             return list(self._ledger.classes)
 
+    def takes(self, label: str) -> bool:
+        """Whether an answer may name this class: it is there, or was renamed or merged into one that is."""
+        with self._lock:
+            return self._ledger.table.counts(label)
+
     # Asking
 
     def question(self, who: str, item: int | None = None, reason: str = "requested") -> Question | None:

@@ -29,7 +29,7 @@ def test_each_column_is_used_by_what_it_holds_and_accounted_for():
     assert found.sentences == [
         "Compared, each scaled to mean 0 and variance 1: size (numbers); town (categories, 0 or 1 for each value); "
         "since (dates, as days)",
-        "Filled in: size: 1 empty cells with the median 12.5, town: 6 empty cells as a category of their own",
+        "Filled in: size: 1 empty cell with the median 12.5, town: 6 empty cells as a category of their own",
         "Left out: customerId (an id: --columns customerId compares it), row (an id: --columns row compares it), "
         "code (an id), note (text: --text note compares it), year (the same in every row), "
         "rare (23 of 24 cells are empty), class (looks like labels: --label-column class takes it)",

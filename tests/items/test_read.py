@@ -101,7 +101,7 @@ def test_a_folder_of_images_is_read_in_the_order_of_its_paths(tmp_path):
     assert list(items.names) == ["a.jpg", "b.PNG", "d.gif", "e.bmp", "f.tif", "sub/c.webp"]
     assert items.graph.n_edges == 15  # 50 neighbours of 6 items are the 5 others
     assert "Reading 6 images" in told
-    assert items.notes == [f"Left out 1 files in {tmp_path / 'photos'} that are not images"]
+    assert items.notes == [f"Left out 1 file in {tmp_path / 'photos'} that is not an image"]
     kinds = [items.pictures.full(k)[1] for k in range(6)]
     assert kinds == [f"image/{kind}" for kind in ("jpeg", "png", "gif", "bmp", "png", "webp")]
     assert items.pictures.full(1)[0] == (tmp_path / "photos" / "b.PNG").read_bytes()
@@ -266,7 +266,7 @@ def test_a_spreadsheet_is_labelled_by_columns_of_every_sort(tmp_path):
     assert items.notes == [
         "Rows are named by the column 'id'",
         "Compared, each scaled to mean 0 and variance 1: Preis (numbers); Stadt (categories, 0 or 1 for each value)",
-        "Filled in: Preis: 1 empty cells with the median 6",
+        "Filled in: Preis: 1 empty cell with the median 6",
         "Left out: class (looks like labels: --label-column class takes it)",
     ]
     assert items.known == {}

@@ -157,9 +157,8 @@ def _scaled(x: Floats, kind: str) -> _Used | str:
     spread = float(x.std())
     if spread == 0:
         return "the same in every row"
-    filled = (
-        f"{gone.sum():,} empty cells with the median{'' if 'days' in kind else f' {median:g}'}" if gone.any() else ""
-    )
+    value = "" if "days" in kind else f" {median:g}"
+    filled = f"{_empty_cells(gone)} with the median{value}" if gone.any() else ""
     return _Used(((x - x.mean()) / spread)[:, None], kind, filled)
 
 
@@ -170,8 +169,12 @@ def _spread(cells: list[str], gone: np.ndarray) -> _Used:
     ones = (named[:, None] == categories).astype(float)  # (n, categories)
     ones -= ones.mean(axis=0)
     kind = "categories, 0 or 1 for each value"
-    filled = f"{gone.sum():,} empty cells as a category of their own" if gone.any() else ""
+    filled = f"{_empty_cells(gone)} as a category of their own" if gone.any() else ""
     return _Used(ones / np.sqrt(ones.var(axis=0).sum()), kind, filled)
+
+
+def _empty_cells(gone: np.ndarray) -> str:
+    return f"{gone.sum():,} empty cell{'' if gone.sum() == 1 else 's'}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -34,5 +34,13 @@ def left_out_note(left_out: Sequence[tuple[str, str]], n: int) -> str:
     if not left_out:
         return ""
     named = "; ".join(f"{name} {reason}" for name, reason in left_out[:FIRST])
-    more = f" and {len(left_out) - FIRST:,} more" if len(left_out) > FIRST else ""
-    return f"Left out {len(left_out):,} of {n:,} images: {named}{more}. --left-out FILE lists them all"
+    more = f" and {len(left_out) - FIRST:,} more. --left-out FILE lists them all" if len(left_out) > FIRST else ""
+    return f"Left out {len(left_out):,} of {n:,} images: {named}{more}"
+
+
+def others_note(others: int, folder: object) -> str:
+    """A sentence about the files that are not images."""
+    if not others:
+        return ""
+    many = f"{others:,} files in {folder} that are not images"
+    return "Left out " + (many if others > 1 else f"1 file in {folder} that is not an image")

@@ -235,7 +235,7 @@ def _look(path: Path, features: bool) -> Seen | str:
     except UnidentifiedImageError:
         if path.suffix.lower() in HEIC and "HEIF" not in readers():
             return "is a HEIC photo, and what reads it is not installed: pip install 'fewlabels[heic]'"
-        return f"is not an image that can be read ({', '.join(READ)})"
+        return f"is not an image that can be read ({', '.join(readers())})"
     except Image.DecompressionBombError:
         return f"has far more pixels than the limit of {PIXELS:,}: shrink it"
     except Exception as error:  # broken files make Pillow raise almost anything, SyntaxError and struct.error included

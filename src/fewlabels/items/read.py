@@ -16,7 +16,7 @@ from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
 from fewlabels.items.embedding.chosen import compared, compared_photos
-from fewlabels.items.folders import class_note, folder_labels, left_out_note
+from fewlabels.items.folders import class_note, folder_labels, left_out_note, others_note
 from fewlabels.items.neighbours import neighbour_graph
 from fewlabels.items.network import read_network
 from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, whole
@@ -113,7 +113,6 @@ def _from_folder(
     if len(paths) < 2:
         few = "no images" if not paths else "1 image"
         raise FileError(f"{folder} holds {few}: give a folder with at least two ({' '.join(SUFFIXES)}).")
-    notes = [f"Left out {others:,} files in {folder} that are not images"] if others else []
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
     by_hand = X is None and embed is None
@@ -125,7 +124,11 @@ def _from_folder(
     left_out = [(names[k], answer) for k, answer in enumerate(answers) if isinstance(answer, str)]
     names, X = [names[k] for k in kept], None if X is None else X[kept]
     labels = folder_labels(names)
-    notes += [left_out_note(left_out, len(paths)), "" if labels_from_folders else class_note(labels, len(names))]
+    notes = [
+        others_note(others, folder),
+        left_out_note(left_out, len(paths)),
+        "" if labels_from_folders else class_note(labels, len(names)),
+    ]
     shown = Shown(
         names,
         _ties(min(neighbors, len(names) - 1), "image", X),

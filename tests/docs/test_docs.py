@@ -19,6 +19,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 NEEDS = {  # what a block may need: <!-- needs: a graphics card -->
     "a graphics card": Path("/dev/nvidia0").exists(),
     "scikit-activeml": find_spec("skactiveml") is not None,
+    "a download": False,  # tests fetch nothing
 }
 BLOCK = re.compile(
     r"^(?:<!-- needs: (?P<needs>.+?) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", flags=re.MULTILINE | re.DOTALL

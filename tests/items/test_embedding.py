@@ -166,6 +166,20 @@ def test_a_named_network_is_downloaded_once_and_used_offline(photos, offered, ca
     assert fetched.count("model.onnx") == 1
 
 
+def test_texts_go_through_a_named_network_too(tmp_path, monkeypatch):
+    pytest.importorskip("fastembed")
+    files = tmp_path / "files"
+    files.mkdir()
+    word_vectors(files / "model_optimized.onnx", {"cat": [3, 4], "dog": [0, 1]})
+    (files / "config.json").write_text(json.dumps({"pad_token_id": 0}))
+    (files / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 16, "pad_token": "[PAD]"}))
+    (files / "special_tokens_map.json").write_text(json.dumps({"pad_token": "[PAD]"}))
+    with hub(files, "qdrant/bge-small-en-v1.5-onnx-q") as (address, _):
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        found = fl.embed(["cat dog", "dog"])
+    assert found == pytest.approx(np.array([[0.6, 0.8], [0, 1]]), abs=1e-6)  # its first token, of length 1
+
+
 def test_without_network_and_cache_auto_says_so_and_goes_on(photos, offered):
     _, close = offered
     close()

@@ -89,3 +89,10 @@ def test_what_a_line_is_drawn_around_is_labelled_together_and_taken_back_at_once
         page.keyboard.press("Escape")
         alone.click()
         expect(alone).to_have_attribute("aria-pressed", "false")
+
+        page.set_viewport_size({"width": 1280, "height": 720})  # low: the whole map comes into view as one scrolls
+        page.mouse.move(300, 300)
+        page.mouse.wheel(0, 2000)
+        page.wait_for_timeout(300)
+        box = page.locator("#map-classes").bounding_box()
+        assert box["y"] + box["height"] <= 720

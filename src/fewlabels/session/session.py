@@ -366,8 +366,11 @@ class Session:
     # Looking
 
     def settle(self) -> None:
-        """Wait until the predictions include everything said so far."""
-        self._learner.settle()
+        """Wait until the predictions include everything said so far; not for other work of the learner."""
+        with self._lock:
+            current = self._learner.predictions.version == self._ledger.last_event
+        if not current:
+            self._learner.settle()
 
     def snapshot(self) -> Snapshot:
         """All that can be seen now; made once for each state, and shared by all who look at it."""

@@ -18,7 +18,17 @@ export function show(name) {
   set("view", name);
 }
 
+/** A side taller than the window scrolls along until its end is seen, and stays there: the map is never out of reach. */
+function keepSide() {
+  const side = document.querySelector(".side");
+  const margin = 14;
+  const place = () => side.style.setProperty("--side-top", `${Math.min(margin, innerHeight - side.offsetHeight - margin)}px`);
+  new ResizeObserver(place).observe(side);
+  addEventListener("resize", place);
+}
+
 export function startViews() {
+  keepSide();
   for (const tab of document.querySelectorAll(".tabs button")) tab.addEventListener("click", () => show(tab.dataset.view));
 }
 

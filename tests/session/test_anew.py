@@ -127,7 +127,7 @@ def test_memory_that_differs_from_what_was_written_is_not_passed_off_as_it(sessi
     path.unlink()
     with pytest.raises(StoreError, match="what is in memory is not what had been written"):
         session.write_anew()
-    assert not path.exists()
+    assert [file for file in path.parent.iterdir() if not file.name.endswith(("-wal", "-shm"))] == []
 
 
 def test_an_old_log_beside_a_new_file_would_have_been_taken_for_its_own(session, path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -30,16 +31,21 @@ def write_anew(store: Store, events: Sequence[Event]) -> Store:
 
 
 def _write(draft: Path, store: Store, events: Sequence[Event]) -> None:
-    """All events into a file that nobody takes for a store before it is whole."""
-    for left in (draft, *beside(draft)):
-        left.unlink(missing_ok=True)
-    made = Store(draft, store.about)
+    """All events into a file that nobody takes for a store before it is whole; one that cannot be is removed."""
+    _remove(draft)
     try:
-        made.append(events)
-        if made.sum != store.sum:
-            raise StoreError("what is in memory is not what had been written.")
-    finally:
-        made.close()
+        with closing(Store(draft, store.about)) as made:
+            made.append(events)
+            if made.sum != store.sum:
+                raise StoreError("what is in memory is not what had been written.")
+    except BaseException:
+        _remove(draft)
+        raise
+
+
+def _remove(draft: Path) -> None:
+    for file in (draft, *beside(draft)):
+        file.unlink(missing_ok=True)
 
 
 def _place(draft: Path, path: Path) -> Path:

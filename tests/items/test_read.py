@@ -140,6 +140,7 @@ def test_edges_with_and_without_a_table_of_nodes(tmp_path):
     assert (bare.title, bare.kind, list(bare.names)) == ("edges.csv", "node", ["a", "b", "c"])
     assert bare.graph.weights[0, 1] == 2
     assert "self-loop" in told[0]
+    assert bare.notes == told[:1]
     table = written(
         pd.DataFrame({"id": ["c", "z", "a"], "age": [7, 8, 9], "label": ["x", "y", ""]}), tmp_path / "n.csv"
     )

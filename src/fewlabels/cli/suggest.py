@@ -105,7 +105,7 @@ def suggest(
     if out:
         require_writable(out)
     graph = with_node_features(read_edges(edges, console.print), features, text, neighbors, console.print)
-    known = read_labels(labels, graph.names) if labels else {}
+    known = read_labels(labels, graph.names, console.print) if labels else {}
     model = read_predictions(predictions, comma_separated(classes) or ()) if predictions else None
     heard = sorted({*known.values(), *(model.labels if model else ())})
     named = list(comma_separated(classes) or heard)

@@ -49,7 +49,7 @@ def read_dataset(
             every = [*graph.names, *alone]
             graph = Graph(among(np.arange(graph.n_nodes), graph.weights, len(every)), names=every)
         graph = with_node_features(graph, features, text, n_neighbors, tell)
-        found = read_labels(labels, graph.names)
+        found = read_labels(labels, graph.names, tell)
         names = [found.get(node, "") for node in graph.names]
     elif features is not None or text is not None:
         raise SettingError("--features and --text go with edges: give their labels with --labels.")

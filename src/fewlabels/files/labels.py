@@ -6,15 +6,15 @@ import os
 from collections.abc import Hashable, Iterable
 
 from fewlabels.errors import FileError, nearest
-from fewlabels.files.table import column_text, read_table
+from fewlabels.files.table import Tell, column_text, quietly, read_table
 
 
-def read_labels(path: str | os.PathLike[str], names: Iterable[Hashable]) -> dict[Hashable, str]:
+def read_labels(path: str | os.PathLike[str], names: Iterable[Hashable], tell: Tell = quietly) -> dict[Hashable, str]:
     """{node: label} from a table with columns node and label; `names` is what the graph calls its nodes.
 
-    Rows without a label are left out.
+    Rows without a label are left out. `tell` hears what is unusual about how the table is written.
     """
-    table = read_table(path, ["node", "label"])
+    table = read_table(path, ["node", "label"], tell)
     nodes, labels = column_text(path, table, "node"), column_text(path, table, "label", may_be_empty=True)
     known = {str(name): name for name in names}
     found: dict[Hashable, str] = {}

@@ -13,7 +13,8 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, SettingError
-from fewlabels.files.features import own_features, standardised
+from fewlabels.files.features import own_features
+from fewlabels.files.table import quietly
 from fewlabels.graph import Graph
 from fewlabels.graph.knn import among
 from fewlabels.graph.read import read_edges
@@ -34,25 +35,33 @@ def read_network(
     text: str | None = None,
     features: Path | None = None,
     neighbors: int = 10,
+    ignore: Sequence[str] = (),
 ) -> tuple[Graph, Shown]:
     """Nodes in the order of the edges, then those of the table that no edge names, which stand alone.
 
     With features, or the texts of the table, the links are joined with neighbours by these (`Graph.with_features`).
     """
+    notes: list[str] = []
+
+    def note(sentence: str) -> None:
+        notes.append(sentence)
+        tell(sentence)
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        named = read_edges(edges)
+        named = read_edges(edges, note)
     for warning in caught:
-        tell(f"{edges}: {warning.message}")
+        note(f"{edges}: {warning.message}")
     nodes = [str(node) for node in named.names]
     if data is None:
-        plain = Shown(nodes, named.fingerprint())
+        plain = Shown(nodes, named.fingerprint(), notes=notes)
         if features is None:
             return Graph(named.weights), plain
         X = own_features(features, len(nodes), ORDER)
         joint = joined(Graph(named.weights), X, "features", neighbors, tell)
         return joint, replace(plain, ties=_ties(plain.ties, neighbors, X))
-    rows = read_rows(data, name, label, [] if text is None else [text])
+    rows = read_rows(data, name, label, [] if text is None else [text], ignore=ignore)
+    notes += [*rows.notes, *([said] if (said := rows.label_note()) else [])]
     if rows.name is None:
         raise FileError(
             f"{data} has no column that names the nodes ({', '.join(NAMES)}; no cell empty, no name twice): "
@@ -68,10 +77,10 @@ def read_network(
     listed = set(nodes)
     alone = [node for node in names if node not in listed]
     if alone:
-        tell(f"{len(alone):,} of {len(names):,} rows of {data} are in no edge and stand alone, the first {alone[0]!r}")
+        note(f"{len(alone):,} of {len(names):,} rows of {data} are in no edge and stand alone, the first {alone[0]!r}")
     bare = sum(node not in row_of for node in nodes)
     if bare:
-        tell(f"{bare:,} of {len(nodes):,} nodes have no row in {data}")
+        note(f"{bare:,} of {len(nodes):,} nodes have no row in {data}")
     attributes, known = rows.attributes([] if text is None else [text]), rows.known()
     every = nodes + alone
     nothing: Mapping[str, str] = {}
@@ -82,6 +91,7 @@ def read_network(
         attributes=[attributes[row_of[node]] if node in row_of else nothing for node in every],
         known={k: known[row_of[node]] for k, node in enumerate(every) if row_of.get(node, -1) in known},
         table=described.reset_index(drop=True),
+        notes=notes,
     )
     graph = Graph(among(np.arange(len(nodes)), named.weights, len(every)))
     at = np.array([[k, row_of[node]] for k, node in enumerate(every) if node in row_of])
@@ -109,14 +119,15 @@ def with_node_features(graph: Graph, path: Path | None, text: str | None, neighb
         if text is not None:
             raise SettingError(f"--text {text} names a column of a table of nodes: give that table as --features.")
         return graph
-    X, kind = node_features(path, text, graph.names)
+    X, kind = node_features(path, text, graph.names, tell)
     return joined(graph, X, kind, neighbors, tell)
 
 
-def node_features(path: Path, text: str | None, names: Sequence[Hashable]) -> tuple[Any, str]:
+def node_features(path: Path, text: str | None, names: Sequence[Hashable], tell: Tell = quietly) -> tuple[Any, str]:
     """(n, d) the features of these nodes, zeros where the file has none, and whether they are "words" or "features".
 
-    From a .npy file in the order of the nodes, or from a table that names them: a column of texts, or all its numbers.
+    From a .npy file in the order of the nodes, or from a table that names them: a column of texts, or all columns that
+    tell rows apart. `tell` hears how the table was read.
     """
     if path.suffix.lower() == ".npy":
         if text is not None:
@@ -125,9 +136,17 @@ def node_features(path: Path, text: str | None, names: Sequence[Hashable]) -> tu
     rows = read_rows(path, None, None, [] if text is None else [text])
     if rows.name is None or rows.name == text:
         raise FileError(f"{path} has no column that names the nodes: call it node, and fill it in every row.")
-    X = standardised(path, rows.features()) if text is None else words_of(rows.texts(text, may_be_empty=True))
-    if X is None:
-        raise FileError(f"{path} has no column of numbers: name a column of texts with --text.")
+    for sentence in rows.notes:
+        tell(sentence)
+    if text is not None:
+        X = words_of(rows.texts(text, may_be_empty=True))
+    else:
+        found = rows.compared()
+        for sentence in found.sentences:
+            tell(sentence)
+        if found.X is None:
+            raise FileError(f"{path} has no column of numbers or categories: name a column of texts with --text.")
+        X = found.X
     row_of = {name: row for row, name in enumerate(rows.names())}
     at = np.array([[k, row_of[str(name)]] for k, name in enumerate(names) if str(name) in row_of]).reshape(-1, 2)
     if not len(at):

@@ -68,7 +68,9 @@ def read_items(
         raise SettingError(f"{neighbors} neighbours: give at least 1.")
     if edges is not None:
         kind = "node"
-        graph, shown = read_network(edges, data, name, label, tell, text=text, features=features, neighbors=neighbors)
+        graph, shown = read_network(
+            edges, data, name, label, tell, text=text, features=features, neighbors=neighbors, ignore=ignore
+        )
         if graph.n_nodes < 2:
             raise FileError(f"{edges} names 1 node: give at least two items.")
     elif data is None or not data.exists():

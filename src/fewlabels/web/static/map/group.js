@@ -106,7 +106,7 @@ class Group {
     $("group-title").textContent = plural(this.ids.length, "item");
     $("group-labelled").parentElement.hidden = !known;
     $("group-labelled-words").textContent = `Change ${plural(known, "item that has", "items that have")} a label, too`;
-    const checks = this.checks ? `${plural(this.checks, "check that waits", "checks that wait")} for an answer of its own left out. ` : "";
+    const checks = this.checks ? `Left out: ${plural(this.checks, "check that waits", "checks that wait")} for an answer. ` : "";
     $("group-words").textContent = `${checks}Those predicted otherwise than most come first: untick what does not belong.`;
     $("group-go").disabled = !meant || this.label === null;
     $("group-go").replaceChildren(...(this.label === null ? ["Choose a class"] : [`Label ${plural(meant, "item")} as `, tag(this.label)]));

@@ -36,7 +36,7 @@ def published(name):
     return data.graph.weights, data.labels
 
 
-def blocks(seed=1, n=2000, classes=4, degree=8, mixing=0.15):
+def blocks(seed=1, n=1200, classes=4, degree=8, mixing=0.15):
     rng = np.random.default_rng(seed)
     return linked(rng, rng.integers(classes, size=n), degree, mixing)
 
@@ -45,7 +45,7 @@ SETS = {
     "digits": lambda: published("digits"),
     "cora": lambda: published("cora"),
     "blocks": blocks,
-    "mnist": lambda: mnist(slice(0, 3000)),  # left untouched: nothing was chosen by it
+    "mnist": lambda: mnist(slice(0, 1200)),  # left untouched: nothing was chosen by it
     "citeseer": lambda: published("citeseer"),  # likewise
 }
 

@@ -28,9 +28,10 @@ class Centre:
     `RARE` of the nodes, the less h is moved, since its own mean is worth more and more.
     """
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, *, answers_only: bool = False) -> None:
+        """answers_only: as if no model had an opinion."""
         group, u = field.component, field.unlabelled
-        by_group = Components(field)
+        by_group = Components(field, answers_only=answers_only)
         self.offset: Floats = by_group.moved()[group]  # (n, C) what is taken off h
         self.h: Floats = field.h - self.offset[u]  # (u, C)
         named = (by_group.named[group[u]] > 0) | by_group.all_heard
@@ -40,7 +41,7 @@ class Centre:
 class Components:
     """What the centre depends on, a row for each component; or for whatever state of one its rows are changed to."""
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, *, answers_only: bool = False) -> None:
         C, u, group = field.n_classes, field.unlabelled, field.component
         groups = int(group.max()) + 1
         free = field.label < 0  # where a label is sure, unsure answers count for nothing
@@ -49,7 +50,8 @@ class Components:
         def count(nodes: Ints, weight: Floats | None = None) -> Floats:
             return np.bincount(group[nodes], weight, groups).astype(float)
 
-        self.all_heard = field.opinion is not None and field.opinion.believed(field)  # a model has named the others
+        opinion = None if answers_only else field.opinion
+        self.all_heard = opinion is not None and opinion.believed(field)  # a model has named the others
         self.shares = field.centring.shares if field.centring is not None else None
         self.total = np.stack([count(u, field.h[:, c]) for c in range(C)], axis=1)  # (groups, C) of h where unlabelled
         self.size = count(u)  # unlabelled nodes

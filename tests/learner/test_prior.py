@@ -179,6 +179,19 @@ def test_it_is_saved_and_comes_back_as_it_was(tmp_path):
         ActiveLearner.load(tmp_path / "bad.jsonl", Graph(W))
 
 
+def test_the_first_questions_find_the_classes_whatever_a_model_says():
+    """On a large even graph fewer answers than classes are asked by what tells nodes apart, model or not."""
+    rng = np.random.default_rng(2)
+    graph = Graph.from_features(rng.random((1200, 3)), 6)
+    model = rng.dirichlet(np.full(6, 0.1), 1200)
+    plain, told = (ActiveLearner(graph, range(6), prior=prior) for prior in (None, model))
+    for label in range(5):
+        node = plain.query()
+        assert told.query() == node
+        for learner in (plain, told):
+            learner.teach(node, label)
+
+
 def test_what_is_known_in_hindsight_includes_the_opinion():
     """The prediction at an answered node, had it no answer, is that of a learner that was never told."""
     learner = made(centred="auto")

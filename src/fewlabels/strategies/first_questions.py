@@ -88,7 +88,7 @@ def contrasts(field: Field, asked: Ints, X: Floats) -> tuple[NodeState, Floats]:
     whole[asked] = X[asked, np.arange(u)]  # also where no label reaches
     least = 1 / np.where(field.precision.diagonal > 0, field.precision.diagonal, np.inf)[field.unlabelled]
     variance = np.where(reached, np.maximum(whole - 2 * mean + overall, least), whole)
-    centred = np.where(reached[:, None], Centre(field).h, h)
+    centred = np.where(reached[:, None], Centre(field, answers_only=True).h, h)
     now = two_step_marginals(centred, np.where(reached, variance, np.inf))
     chance = two_step_marginals(h, np.where(reached, whole, np.inf))
     X = np.where((reached[:, None] & reached[asked]), X - mean[asked], X)

@@ -118,7 +118,8 @@ def check_kept(store, clients):
             assert number in (None, found[key][-1].id)
         assert not client.refused & found.keys()
     sent = {key: request for client in clients for key, request in client.sent.items()}
-    for key in found.keys() - {"begin-0"}:
+    drawn = {key for key, events in runs if events[0].do == "check"}  # by the server itself, for whoever is asked
+    for key in found.keys() - {"begin-0"} - drawn:
         path, body = sent[key]
         events = found[key]
         if path == "/api/undo":
@@ -127,6 +128,8 @@ def check_kept(store, clients):
             assert [(e.do, e.who, e.item, e.label) for e in events] == [
                 (e.do, e.who, e.item, e.label) for e in expected(path, body)
             ]
+    items = [event.item for key in drawn for event in found[key]]
+    assert len(items) == len(set(items)), "an item was drawn twice"
     undone = [row[5] for row in rows if row[5] is not None]
     assert len(undone) == len(set(undone)), "an answer was taken back twice"
 

@@ -1,6 +1,7 @@
 """Photos and texts described by networks: tiny ONNX files, and a hub on this machine."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -195,6 +196,19 @@ def test_a_network_that_arrives_damaged_is_not_used(photos, offered, monkeypatch
     monkeypatch.setattr(named, "_sha256", lambda path: "0" * 64)
     with pytest.raises(ModelError, match="arrived damaged"):
         fl.embed([photos / "red.png"])
+
+
+@pytest.mark.parametrize(
+    ("things", "message"),
+    [
+        ("a text", "give a list"),
+        ([], "nothing to embed"),
+        ([Path("a.txt"), "b"], "a.txt is not an image by its ending"),
+    ],
+)
+def test_what_is_neither_photos_nor_texts_is_refused(things, message):
+    with pytest.raises(FileError, match=message):
+        fl.embed(things)
 
 
 def test_embed_is_refused_where_it_has_nothing_to_compare(tmp_path, photos):

@@ -40,6 +40,8 @@ def embed(
     `model` is a name that fastembed knows ("auto": one that suits), downloaded once into the cache folder, or a file of
     your own, model.onnx. Numbers are kept in the cache, too. `tell` is called with the progress, in sentences.
     """
+    if isinstance(photos_or_texts, str | os.PathLike):
+        raise FileError(f"{str(photos_or_texts)[:80]!r} is one photo or text: give a list of them.")
     things = list(photos_or_texts)
     if not things:
         raise FileError("there is nothing to embed: give at least one photo or text.")

@@ -103,7 +103,7 @@ def test_every_import_is_asked_for_in_pyproject_and_nothing_is_asked_for_in_vain
     asked = {requirement(line) for line in PROJECT["dependencies"]}
     asked |= {requirement(line) for extra in PROJECT["optional-dependencies"].values() for line in extra}
     distributions = packages_distributions()
-    names = {module: {name.lower() for name in distributions.get(module, [module])} for module in imported()}
+    names = {m: {d.lower().replace("_", "-") for d in distributions.get(m, [m])} for m in imported()}
     unasked = {
         module: imported()[module]
         for module, given in names.items()

@@ -61,6 +61,7 @@ def test_a_table_is_reviewed_by_its_values(tmp_path, visit):
         page.keyboard.press("Shift+A")  # how many, and how many of them wrong, is said first
         expect(page.get_by_test_id("accept-all-words")).to_contain_text(re.compile(r"predictions would become labels"))
         expect(page.get_by_test_id("accept-all-words")).to_contain_text("The model expects")
+        expect(page.get_by_test_id("accept-all-warning")).to_contain_text("they count as right in every estimate")
         page.get_by_label("80% and above").check()
         many = page.get_by_test_id("accept-all-go")
         expect(many).to_be_enabled()

@@ -40,7 +40,7 @@ export function acceptAll(filter, accepted) {
     if (!reply.count) { sentence.textContent = "Nothing in this list is predicted with so high a chance."; return; }
     sentence.replaceChildren(`${plural(reply.count, "prediction")} would become labels in your name. `,
       el("strong", {}, `The model expects ${wrongWords(reply.wrong)} to be wrong`), ` (${percent(reply.wrong / reply.count)}). `,
-      "You have not looked at them; one undo takes them all back.");
+      "One undo takes them all back.");
     classes.append(...reply.counts.flatMap((many, i) => (many ? [tag(state.classes[i]?.name ?? "", el("span", { class: "chance" }, count(many))), " "] : [])));
   });
   const choice = (share) => el("label", { class: "check" },
@@ -50,7 +50,9 @@ export function acceptAll(filter, accepted) {
     el("p", { class: "fine" }, "Of the list as it is filtered now: what is predicted, and nobody has labelled, skipped or doubted."),
     el("div", { class: "radios", role: "radiogroup", "aria-label": "Chance of the prediction" }, chances.map(choice)),
     sentence, classes,
-    el("p", { class: "fine" }, state.standing?.verdict ?? ""),
+    el("div", { class: "stop", data: { state: state.standing?.reached ? "checked" : "above", test: "accept-all-warning" } },
+      el("p", {}, state.standing?.verdict ?? ""),
+      el("p", {}, "From then on they count as right in every estimate, as if you had looked at each: accept them when you are done, not before.")),
     el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel"), go));
   dialog.onkeydown = null;
   dialog.showModal();

@@ -16,6 +16,7 @@ from fewlabels.errors import FileError
 from fewlabels.export.content import Content
 from fewlabels.export.names import distinct, safe
 from fewlabels.export.tables import arrow, frame
+from fewlabels.files.atomic import usual_mode
 from fewlabels.files.spreadsheet import as_text
 from fewlabels.items import Pictures
 
@@ -153,7 +154,7 @@ def write_folder(tree: Tree, content: Content, folder: Path, *, links: bool, tel
                 path.write_bytes(entry.content())
             if number % 200 == 0:
                 tell(f"Writing {number:,} files")
-        draft.chmod(0o755)
+        draft.chmod(usual_mode(0o777))
         if folder.exists():
             folder.rmdir()
         draft.rename(folder.resolve())

@@ -20,7 +20,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield draft
         with draft.open("rb") as written:
             os.fsync(written.fileno())
-        draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        draft.chmod(path.stat().st_mode & 0o777 if path.exists() else usual_mode(0o666))
         draft.replace(path)
         sync_folder(path.parent)
     except OSError as error:
@@ -81,7 +81,13 @@ def _draft(shown: Path, path: Path) -> Path:
     return Path(name)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def usual_mode(mode: int) -> int:
+    """The mode a new file has here: this one, without what the umask of the process takes away."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        mask = next(line.split()[1] for line in status.splitlines() if line.startswith("Umask:"))
+        return mode & ~int(mask, 8)
+    except (OSError, StopIteration, ValueError):  # not on Linux: for a moment other threads have a stricter one
+        before = os.umask(0o077)
+        os.umask(before)
+        return mode & ~before

@@ -5,7 +5,9 @@ them, so a session opened again is in the same state. What is shown of both is a
 """
 
 from fewlabels.session.assignments import ConflictError, Question
+from fewlabels.session.changes import check_name
 from fewlabels.session.overview import Snapshot, Standing
-from fewlabels.session.session import Session, check_name, check_settings
+from fewlabels.session.session import Session
+from fewlabels.session.settings import check_settings
 
 __all__ = ["ConflictError", "Question", "Session", "Snapshot", "Standing", "check_name", "check_settings"]

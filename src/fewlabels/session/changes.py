@@ -1,20 +1,39 @@
-"""Which changes of classes are accepted: each refusal is a sentence."""
+"""Which names, notes and changes of classes are accepted: each refusal is a sentence."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from fewlabels.errors import LabelError, SettingError, nearest
 from fewlabels.session.assignments import ConflictError
 from fewlabels.session.classes import CHANGES, KEYS, Classes
-from fewlabels.session.limits import COLOURS, LONGEST_CLASS, LONGEST_DESCRIPTION, LONGEST_NOTE, MOST_CLASSES
+from fewlabels.session.limits import (
+    COLOURS,
+    LONGEST_CLASS,
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    MOST_CLASSES,
+)
 from fewlabels.session.store import Event
 
 
 def check_class_name(text: str) -> str:
     """The name without space around it."""
     return check_text("a class", text, LONGEST_CLASS)
+
+
+def check_name(text: str) -> str:
+    """The name of a person, in one of the several ways Unicode has of writing it."""
+    return check_text("a name", unicodedata.normalize("NFC", text), LONGEST_NAME)
+
+
+def check_number(n: int) -> None:
+    """Refuse more classes than a session takes."""
+    if n > MOST_CLASSES:
+        raise SettingError(f"that would be {n} classes: {MOST_CLASSES} is the most. Merge some of them.")
 
 
 def check_text(what: str, text: str, longest: int) -> str:

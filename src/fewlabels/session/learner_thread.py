@@ -5,25 +5,24 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from queue import Empty, PriorityQueue
 from typing import Any, TypeVar
 
 import numpy as np
 
-from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.arrays import Floats
 from fewlabels.errors import QueryError
 from fewlabels.graph import Graph
-from fewlabels.learner import ActiveLearner, NextQuestion, Outcome
-from fewlabels.learner.estimate import Audit
+from fewlabels.learner import ActiveLearner, NextQuestion
 from fewlabels.machine.progress import say
 from fewlabels.session.classes import Class
 from fewlabels.session.forecast import Point, extended
 from fewlabels.session.ledger import Change
+from fewlabels.session.predictions import Explanation, Goal, Predictions
 
 T = TypeVar("T")
 
@@ -31,58 +30,6 @@ STOP, LEARN, SETTLE, ASK, EXPLAIN = range(5)  # what is done first
 CALM = 0.1  # seconds without news before spare time begins: what is prepared for one state is lost with the next
 LONG = 1.0  # and before preparing for answers hardly anyone will give: a quick person should not wait for those
 LIKELY = 0.999  # chance that the answer is among those prepared first
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """What the learner says about all items after one event; never changed, so anyone may read it at any time."""
-
-    version: int  # number of the last event it has heard
-    table: Sequence[Class]  # the classes, in the order of all that follows
-    table_version: int  # number of the event that made them what they are
-    predicted: Ints  # (n,) class number; -1 where no label reaches
-    chance: Floats  # (n, C)
-    expected_error: float
-    settled: bool  # whether that means anything: not before the classes were heard
-    curve: Sequence[Point]
-    audit: Audit  # what the checks say
-    suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
-    foreseen: Mapping[int, str]  # item -> what was predicted before it was answered
-
-    @cached_property
-    def classes(self) -> Sequence[str]:
-        return tuple(one.name for one in self.table)
-
-    @property
-    def chance_of_prediction(self) -> Floats:
-        """(n,) chance of the class predicted; 0 where nothing is known."""
-        known = self.predicted >= 0
-        found = np.zeros(len(self.predicted))
-        found[known] = self.chance[known, self.predicted[known]]
-        return found
-
-    @property
-    def unreached(self) -> Flags:
-        return self.predicted < 0
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What each answer to an item would change, in the order of the classes; or why that is not known."""
-
-    expected_error: float  # now
-    classes: Sequence[str]  # of the outcomes
-    outcomes: Sequence[Outcome]
-    missing: str | None  # "labelled", "classes" (there are not two yet), "memory" (none for a second field) or "check"
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What a session is after: this share of wrong items at most, known with this confidence, by this many checks."""
-
-    target: float
-    confidence: float
-    every: int  # one question in so many is a check; 0: none
 
 
 class LearnerThread:

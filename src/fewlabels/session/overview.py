@@ -17,8 +17,8 @@ from fewlabels.learner.estimate import ErrorEstimate, percent
 from fewlabels.learner.verdict import SOME, counted, verdict
 from fewlabels.session.agreement import kappa
 from fewlabels.session.forecast import Point, answers_to_go, forecast, thinned
-from fewlabels.session.learner_thread import Goal, Predictions
 from fewlabels.session.ledger import TABLE, ItemHistory
+from fewlabels.session.predictions import Goal, Predictions
 from fewlabels.session.store import Event
 
 Row = dict[str, str | int | float | None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-import unicodedata
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -18,7 +17,7 @@ import numpy as np
 from fewlabels.errors import LabelError, NodeError, SettingError
 from fewlabels.items import Items
 from fewlabels.learner.checks import EVERY
-from fewlabels.learner.estimate import CONFIDENCE, TARGET, require_share
+from fewlabels.learner.estimate import CONFIDENCE, TARGET
 from fewlabels.learner.prior import chances_of_model
 from fewlabels.session.anew import write_anew
 from fewlabels.session.assignments import Assignments, ConflictError, Question
@@ -26,18 +25,20 @@ from fewlabels.session.changes import (
     check_change,
     check_class_name,
     check_known,
+    check_name,
     check_note,
-    check_text,
+    check_number,
     check_undo,
     check_value,
 )
-from fewlabels.session.learner_thread import Explanation, Goal, LearnerThread
+from fewlabels.session.learner_thread import LearnerThread
 from fewlabels.session.ledger import TABLE, Change, Ledger
-from fewlabels.session.limits import LONGEST_NAME, MOST_AT_ONCE, MOST_CLASSES, MOST_TOGETHER
+from fewlabels.session.limits import MOST_AT_ONCE, MOST_TOGETHER
 from fewlabels.session.listing import Listing, Wanted
 from fewlabels.session.overview import Snapshot
+from fewlabels.session.predictions import Explanation, Goal
+from fewlabels.session.settings import check_settings
 from fewlabels.session.store import Event, Store
-from fewlabels.strategies import make_strategy
 
 
 class Session:
@@ -68,7 +69,7 @@ class Session:
         classes = list(dict.fromkeys([*items.classes, *items.known.values()]))
         for label in classes:
             check_class_name(label)
-        _check_number_of_classes(len(classes))
+        check_number(len(classes))
         self.items, self.strategy, self.overlap = items, strategy, overlap
         self.goal = Goal(target, confidence, checks)
         self._writing = threading.Lock()  # one request writes at a time, in the order of the store
@@ -109,7 +110,7 @@ class Session:
         known = table.added_by.get(TABLE, ())
         named = dict.fromkeys([*items.classes, *items.known.values()])
         fresh = [label for label in named if label not in known and not table.counts(label)]
-        _check_number_of_classes(len(self._ledger.classes) + len(fresh))
+        check_number(len(self._ledger.classes) + len(fresh))
         key = f"begin-{self._learner.predictions.version}"
         events = [Event("class", TABLE, key, label=label) for label in fresh]
         before = self._ledger.given(TABLE)
@@ -316,7 +317,7 @@ class Session:
             taken = next((event.label for event in asked if event.label in known), None)
             if taken is not None:
                 raise ConflictError(f"there is already a class {taken!r}: choose another name.")
-            _check_number_of_classes(len(known) + len(asked))
+            check_number(len(known) + len(asked))
             like = None if sure else next(filter(None, (self._ledger.table.alike(e.label or "") for e in asked)), None)
             if like is not None:
                 raise ConflictError(f"There is a class {like!r}: did you mean it?")
@@ -436,26 +437,3 @@ def _same_request(written: Sequence[Event], asked: Sequence[Event]) -> bool:
 
 def _meaning(event: Event) -> tuple[str, str, int | None, str | None, str | None]:
     return event.do, event.who, event.item, event.label, event.value
-
-
-def check_settings(
-    strategy: str, target: float, overlap: int, confidence: float = CONFIDENCE, checks: int = EVERY
-) -> None:
-    """Refuse settings that no session can be opened with, before anything is read."""
-    make_strategy(strategy)
-    require_share("target", target, 0.0, TARGET)
-    require_share("confidence", confidence, 0.5, CONFIDENCE)
-    if checks < 0:
-        raise SettingError(f"checks is {checks}: one question in so many is a check, such as {EVERY}; 0 for none.")
-    if overlap < 1:
-        raise SettingError(f"overlap is {overlap}: at least 1 person must label each item.")
-
-
-def check_name(text: str) -> str:
-    """The name of a person, in one of the several ways Unicode has of writing it."""
-    return check_text("a name", unicodedata.normalize("NFC", text), LONGEST_NAME)
-
-
-def _check_number_of_classes(n: int) -> None:
-    if n > MOST_CLASSES:
-        raise SettingError(f"that would be {n} classes: {MOST_CLASSES} is the most. Merge some of them.")

@@ -11,7 +11,6 @@ import numpy as np
 from fewlabels.graph import Graph
 from fewlabels.session import Question, Snapshot, Standing
 from fewlabels.session.classes import KEYS
-from fewlabels.session.learner_thread import Explanation
 from fewlabels.session.ledger import ItemHistory
 from fewlabels.session.limits import (
     LONGEST_CLASS,
@@ -22,6 +21,7 @@ from fewlabels.session.limits import (
     MOST_TOGETHER,
 )
 from fewlabels.session.people import reports
+from fewlabels.session.predictions import Explanation
 from fewlabels.session.store import Event
 from fewlabels.web import shapes
 

@@ -1,0 +1,67 @@
+"""What the learner says after an event: predictions, explanations, and the goal they are measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.learner import Outcome
+from fewlabels.learner.estimate import Audit
+from fewlabels.session.classes import Class
+from fewlabels.session.forecast import Point
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What the learner says about all items after one event; never changed, so anyone may read it at any time."""
+
+    version: int  # number of the last event it has heard
+    table: Sequence[Class]  # the classes, in the order of all that follows
+    table_version: int  # number of the event that made them what they are
+    predicted: Ints  # (n,) class number; -1 where no label reaches
+    chance: Floats  # (n, C)
+    expected_error: float
+    settled: bool  # whether that means anything: not before the classes were heard
+    curve: Sequence[Point]
+    audit: Audit  # what the checks say
+    suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
+    foreseen: Mapping[int, str]  # item -> what was predicted before it was answered
+
+    @cached_property
+    def classes(self) -> Sequence[str]:
+        return tuple(one.name for one in self.table)
+
+    @property
+    def chance_of_prediction(self) -> Floats:
+        """(n,) chance of the class predicted; 0 where nothing is known."""
+        known = self.predicted >= 0
+        found = np.zeros(len(self.predicted))
+        found[known] = self.chance[known, self.predicted[known]]
+        return found
+
+    @property
+    def unreached(self) -> Flags:
+        return self.predicted < 0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What each answer to an item would change, in the order of the classes; or why that is not known."""
+
+    expected_error: float  # now
+    classes: Sequence[str]  # of the outcomes
+    outcomes: Sequence[Outcome]
+    missing: str | None  # "labelled", "classes" (there are not two yet), "memory" (none for a second field) or "check"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a session is after: this share of wrong items at most, known with this confidence, by this many checks."""
+
+    target: float
+    confidence: float
+    every: int  # one question in so many is a check; 0: none

@@ -45,7 +45,8 @@ function sentence(why) {
 
 /** An item to click, small: it becomes the question. */
 function picture(item, title, ask, data, ...more) {
-  return el("button", { type: "button", class: "tile", title, data, onclick: () => ask(item.id) }, small(item, 60), ...more);
+  const name = more.length ? null : title; // else its words are its name
+  return el("button", { type: "button", class: "tile", title, "aria-label": name, data, onclick: () => ask(item.id) }, small(item, 60), ...more);
 }
 
 function outcome(one, most, shown, ask) {

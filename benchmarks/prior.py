@@ -9,7 +9,7 @@ Every trial starts from one random label, the same for all models; TSA asks. Mod
   regions      right at about 6 nodes in 10, wrong in whole regions, there always the same way; says 90%
   random       any class anywhere; says 60%
   sure         the same; says 99%
-The table has percent right after 5, 10, 20 and 40 answers, and the answers it takes to be as right as the learner
+The table has percent right after 1, 5, 10, 20 and 40 answers, and the answers it takes to be as right as the learner
 without a model is after 10, 20 and 40. Each finished trial is a line of JSON: a rerun skips it, `--trials 0` only
 prints the table. A set is read from a file of `--graphs` (as honest.py keeps them), if it is there.
 """
@@ -26,7 +26,7 @@ from scipy import sparse
 import fewlabels as fl
 from fewlabels.experiments import datasets
 
-COUNTS = (5, 10, 20, 40)
+COUNTS = (1, 5, 10, 20, 40)
 REGIONS, WRONG = 40, 0.4
 SAYS = {"independent": 0.6, "regions": 0.9, "random": 0.6, "sure": 0.99}
 
@@ -45,8 +45,8 @@ SETS = {
     "digits": lambda: published("digits"),
     "cora": lambda: published("cora"),
     "blocks": blocks,
-    "mnist": lambda: mnist(slice(0, 1200)),  # left untouched: nothing was chosen by it
-    "citeseer": lambda: published("citeseer"),  # likewise
+    "citeseer": lambda: published("citeseer"),  # nothing was chosen by this and the next
+    "mnist": lambda: mnist(slice(0, 1200)),
 }
 
 
@@ -119,7 +119,7 @@ def report(rows):
         base = np.mean([row["accuracy"] for row in plain], axis=0)
         right = "" if kind == "none" else f"{100 * np.mean([row['right'] for row in trials]):.0f}"
         at = " | ".join(f"{100 * curve[k - 1]:.0f}" for k in COUNTS)
-        needed = ", ".join(answers_to(curve, base[k - 1]) for k in COUNTS[1:])
+        needed = ", ".join(answers_to(curve, base[k - 1]) for k in COUNTS[2:])
         stated = " ".join(f"{100 * np.mean([row['stated'][k - 1] for row in trials]):.0f}" for k in COUNTS)
         print(f"| {name} | {kind} | {len(trials)} | {right} | {at} | {needed} | {stated} |")
 

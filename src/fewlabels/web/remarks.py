@@ -5,14 +5,14 @@ from __future__ import annotations
 from fastapi import FastAPI, HTTPException, Request
 
 from fewlabels.session import Session
-from fewlabels.web import present, shapes
+from fewlabels.web import present, requests, shapes
 from fewlabels.web.guard import Rules
 from fewlabels.web.routes import speaker
 
 
 def remarking(api: FastAPI, session: Session, rules: Rules, guidelines: str | None) -> None:
     @api.post("/api/notes")
-    def note(given: shapes.WriteNote, request: Request) -> shapes.Noted:
+    def note(given: requests.WriteNote, request: Request) -> shapes.Noted:
         """Keep a note on an item; it replaces one the same person wrote before."""
         event = session.note(speaker(rules, request, given.who), given.item, given.text, given.key)
         return shapes.Noted(event=event, item=present.item(session.snapshot(), given.item))

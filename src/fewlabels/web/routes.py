@@ -17,7 +17,7 @@ from fewlabels import __version__
 from fewlabels.errors import NodeError
 from fewlabels.session import ConflictError, Question, Session, Snapshot
 from fewlabels.session.limits import LONGEST_NAME
-from fewlabels.web import present, shapes
+from fewlabels.web import present, requests, shapes
 from fewlabels.web.guard import Rules
 from fewlabels.web.rescue import rescue
 
@@ -51,7 +51,7 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
 
 def leaving(api: FastAPI, rules: Rules) -> None:
     @api.post("/api/sign-out")
-    def sign_out(wish: shapes.SignOut, request: Request, reply: Response) -> shapes.SignedOut:
+    def sign_out(wish: requests.SignOut, request: Request, reply: Response) -> shapes.SignedOut:
         """Forget the cookie of this browser, or (everyone) of all of them; the token still lets people in."""
         rules.visitors.sign_out(None if wish.everyone else rules.cookie_in(request.headers))
         reply.delete_cookie(rules.cookie)
@@ -60,7 +60,7 @@ def leaving(api: FastAPI, rules: Rules) -> None:
 
 def rescuing(api: FastAPI, session: Session) -> None:
     @api.post("/api/store")
-    def write_store(wish: shapes.WriteStore) -> shapes.Written:
+    def write_store(wish: requests.WriteStore) -> shapes.Written:
         """Write all answers into a new file, if that of the store was moved, removed or replaced; else do nothing."""
         events = rescue(session)
         return shapes.Written(store=str(session.path), events=events)
@@ -68,7 +68,7 @@ def rescuing(api: FastAPI, session: Session) -> None:
 
 def asking(api: FastAPI, session: Session, rules: Rules) -> None:
     @api.post("/api/question")
-    def ask(wish: shapes.AskFor, request: Request) -> shapes.Asked:
+    def ask(wish: requests.AskFor, request: Request) -> shapes.Asked:
         """A question for this person, lent to them for a minute; about a given item, if there is one."""
         found = session.question(speaker(rules, request, wish.who), wish.item)
         shot = session.snapshot()
@@ -117,19 +117,19 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
         return None
 
     @api.post("/api/answers")
-    def answer(given: shapes.GiveAnswer, request: Request) -> shapes.Kept:
+    def answer(given: requests.GiveAnswer, request: Request) -> shapes.Kept:
         """Keep an answer; it replaces one given before by the same person."""
         event = session.answer(speaker(rules, request, given.who), given.item, given.label, given.key)
         return kept(event, then(given.who, given.next))
 
     @api.post("/api/skips")
-    def skip(given: shapes.SetAside, request: Request) -> shapes.Kept:
+    def skip(given: requests.SetAside, request: Request) -> shapes.Kept:
         """Do not ask about this item again: not anyone, or (unsure) not this person."""
         set_aside = session.unsure if given.unsure else session.skip
         return kept(set_aside(speaker(rules, request, given.who), given.item, given.key), then(given.who, given.next))
 
     @api.post("/api/undo")
-    def undo(wish: shapes.Undo, request: Request) -> shapes.Kept:
+    def undo(wish: requests.Undo, request: Request) -> shapes.Kept:
         """Take back an answer of one's own (default: the last request); a single item is asked about again."""
         event, items = session.undo(speaker(rules, request, wish.who), wish.key, wish.event, whole=wish.whole)
         if len(items) != 1 or not wish.next:
@@ -140,7 +140,7 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
             return kept(event, then(wish.who, True))
 
     @api.post("/api/accept")
-    def accept(given: shapes.Accept, request: Request) -> shapes.Kept:
+    def accept(given: requests.Accept, request: Request) -> shapes.Kept:
         """Keep several answers at once, all or none."""
         event = session.accept(
             speaker(rules, request, given.who), [(one.item, one.label) for one in given.answers], given.key
@@ -148,7 +148,7 @@ def answering(api: FastAPI, session: Session, rules: Rules) -> None:
         return kept(event, then(given.who, False))
 
     @api.post("/api/decisions")
-    def decide(given: shapes.Decide, request: Request) -> shapes.Kept:
+    def decide(given: requests.Decide, request: Request) -> shapes.Kept:
         """Settle a disagreement."""
         return kept(
             session.decide(speaker(rules, request, given.who), given.item, given.label, given.key),

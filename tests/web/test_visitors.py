@@ -88,6 +88,17 @@ def test_guesses_are_slowed_down_right_or_wrong_and_nobody_else_waits(tmp_path, 
     assert len(logged) == 1
 
 
+def test_a_new_forwarded_address_at_each_guess_does_not_spare_the_wait(tmp_path, monkeypatch):
+    monkeypatch.setattr(guesses, "SLIPS", 3)
+    monkeypatch.setattr(guesses, "PAUSE", 1.0)
+    with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
+        begin = time.monotonic()
+        for guess in range(4):
+            wrong = {"params": {"token": f"guess-{guess}"}, "headers": {"x-forwarded-for": f"10.0.0.{guess}"}}
+            assert client.get("/api/standing", **wrong).status_code == 401
+        assert time.monotonic() - begin >= 1
+
+
 def test_guesses_from_one_address_delay_no_other_and_only_a_few_wait(monkeypatch):
     monkeypatch.setattr(guesses, "PAUSE", 0.05)
     found = guesses.Guesses()

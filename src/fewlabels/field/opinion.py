@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from fewlabels.arrays import Floats, Ints
 
 if TYPE_CHECKING:
+    from scipy import sparse  # 0.2 s, which completion in the shell does without
+
     from fewlabels.field import Field
 
 STEPS = 3  # how often chances are averaged over the links

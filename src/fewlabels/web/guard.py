@@ -94,6 +94,14 @@ class Rules:
             return 404, "There is no such file."  # no file system could hold its name, and some raise an exception
         return None
 
+    def address(self, scope: Scope, headers: Headers) -> str:
+        """Where a request comes from. A proxy says whom it speaks for; but so can any program on this machine, and by a
+        new address at each guess it would never wait, so that is believed only of a proxy that was announced.
+        """
+        if "x-forwarded-for" in headers and not self.trusted:
+            return "a proxy"
+        return str((scope.get("client") or ("somebody",))[0])
+
 
 class Guard:
     """ASGI middleware: refuse by the rules, count the body, and put the security headers on every reply."""
@@ -114,7 +122,7 @@ class Guard:
             await send(message)
 
         headers = Headers(scope=scope)
-        address = (scope.get("client") or ("somebody",))[0]
+        address = self._rules.address(scope, headers)
         tried = self._rules.token is not None and self._rules.tried(headers, scope["query_string"])
         if tried and not await self._guesses.may_try(address):
             await self._refuse(send_with_caution, 429, "Too many wrong tokens came from your address: wait a minute.")

@@ -171,6 +171,10 @@ def test_the_command_line_says_what_is_in_it_and_saves_it(rows, images, tmp_path
     assert "12 items: 3 labelled, 9 predicted." in done.output
     assert "Still learning" in done.output
     assert "r11" in (tmp_path / "o.csv").read_text()
+    given = (tmp_path / "rows.csv").read_text()
+    done = CliRunner().invoke(app, ["export", str(tmp_path / "rows.csv"), "--to", str(tmp_path / "rows.csv"), *classes])
+    assert "would be overwritten" in str(done.exception)
+    assert (tmp_path / "rows.csv").read_text() == given
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_the_page_asks_and_predicts_as_a_learner_with_that_prior(tmp_path):
     assert items.model_labels == found.labels
     assert told[0] == "A model's predictions for 40 of 40 items"
     assert "also names 'eel'" in told[1]
-    assert list(with_model(plain, found, "", told.append).classes) == list(dict.fromkeys(found.labels))
+    assert list(with_model(plain, found, "", told.append).classes) == ["eel", "cat", "dog"]
     session = Session(items, tmp_path / "s.sqlite")
     try:
         session.add_class("ann", "cat", fresh_key())
@@ -138,4 +138,5 @@ def test_the_classifier_takes_them():
     helped = HarmonicClassifier(**settings, prior=prior).fit(X, y)
     assert helped.transduction_.tolist() == [0] * 6 + [1] * 6
     frame = pd.DataFrame(prior, columns=[0, 1])
+    assert (helped.active_learner().predict() == helped.transduction_).all()
     assert HarmonicClassifier(**settings, prior=frame).fit(X, y).transduction_[-1] == 1

@@ -9,6 +9,7 @@ from support.sheets import ods, xlsx
 
 from fewlabels.errors import FileError
 from fewlabels.files import table
+from fewlabels.files.columns import compare_columns
 from fewlabels.files.numbers import days, numbers
 from fewlabels.files.table import read_table
 from fewlabels.tables import read_edges
@@ -70,6 +71,17 @@ def test_edges_with_decimal_commas_in_latin_1(tmp_path):
     graph = read_edges(tmp_path / "e.csv", heard.append)
     assert graph.weights[graph.position("Köln"), graph.position("Bonn")] == 1000.5
     assert "Latin-1, semicolons, decimal commas" in heard[0]
+
+
+def test_thousands_are_no_decimals(tmp_path):
+    (tmp_path / "e.tsv").write_text("source\ttarget\tweight\na\tb\t1,234\nb\tc\t2\n")
+    with pytest.raises(FileError, match="1,234"):
+        read_edges(tmp_path / "e.tsv")
+    (tmp_path / "e.csv").write_text("source;target;weight\na;b;1.200\nb;c;3,5\n")
+    assert read_edges(tmp_path / "e.csv").weights.data.max() == 1200
+    (tmp_path / "t.csv").write_text("Preis;Flaeche\n1.200;80,5\n950;60,25\n1.350;90,0\n700;40,5\n")
+    found = compare_columns("t.csv", read_table(tmp_path / "t.csv", []))
+    assert found.X[:, 0].argsort().tolist() == [3, 1, 0, 2]
 
 
 def test_numbers_and_dates_as_people_write_them():

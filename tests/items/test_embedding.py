@@ -218,3 +218,8 @@ def test_embed_is_refused_where_it_has_nothing_to_compare(tmp_path, photos):
         read_items(tmp_path / "t.csv", embed="auto")
     with pytest.raises(SettingError, match="--embed and --features given together"):
         read_items(photos, features=tmp_path / "x.npy", embed="auto")
+
+
+def test_a_photo_that_is_not_there_does_not_make_texts_of_the_others(tmp_path):
+    with pytest.raises(FileError, match=r"there is no file .*gone\.png"):
+        fl.embed([str(tmp_path / "gone.png")])

@@ -165,6 +165,7 @@ def test_order_colour_key_and_description_stay_with_the_class(begin):
         ("merge", "cat", "cat", ConflictError, "cannot be merged into itself"),
         ("merge", "cat", "cow", LabelError, "no class 'cow'"),
         ("key", "cat", "n", SettingError, "cannot have the key 'n'"),
+        ("key", "cat", "12", SettingError, "cannot have the key '12'"),
         ("colour", "cat", "red", SettingError, "no colour 'red'"),
         ("vanish", "cat", None, SettingError, "no change 'vanish'"),
     ],
@@ -289,3 +290,54 @@ def test_any_sequence_of_answers_and_changes_replays_to_the_state_of_a_learner_t
     taught = {k: before.classes.index(before.label(k)) for k in before.labelled()}
     fresh.teach(list(taught), list(taught.values()))
     np.testing.assert_allclose(before.predictions.chance, fresh.predict_proba(), atol=1e-9)
+
+
+def test_what_would_change_is_told_in_the_order_people_see(begin):
+    session = begin(classes=("a", "b", "c"))
+    answer(session, k1="a", k9="b", k20="c", k33="a")
+    change(session, "move", "c", "a")
+    explained = session.explain(15)
+    assert list(explained.classes) == ["c", "a", "b"]
+    for name, outcome in zip(explained.classes, explained.outcomes, strict=True):
+        taught = ActiveLearner(session.items.graph, ["a", "b", "c"])
+        taught.teach([1, 9, 20, 33, 15], ["a", "b", "c", "a", name])
+        for node, number in outcome.examples:
+            assert taught.predict()[node] == explained.classes[number]
+
+
+def test_an_answer_sent_again_counts_though_its_class_is_gone_and_a_new_one_is_refused(begin):
+    session = begin(classes=("a", "b"))
+    key = fresh_key()
+    event = session.answer("ann", 3, "b", key)
+    change(session, "remove", "b")
+    assert session.answer("ann", 3, "b", key) == event
+    with pytest.raises(LabelError):
+        session.answer("bob", 4, "b", fresh_key())
+    with pytest.raises(LabelError):
+        session.decide("bob", 4, "b", fresh_key())
+
+
+def test_an_answer_that_was_replaced_is_not_among_those_of_its_class(begin):
+    session = begin(classes=("a", "b"))
+    answer(session, k5="a", k6="a")
+    answer(session, k5="b")
+    assert seen(session).labelled_as("a") == [6]
+    change(session, "remove", "b")
+    assert labels(session) == {5: "a", 6: "a"}
+
+
+def test_taking_back_an_answer_whose_class_is_gone_in_a_recovered_store_changes_nothing(begin, tmp_path):
+    session = begin(classes=("a", "b"))
+    event = session.answer("ann", 3, "b", fresh_key())
+    change(session, "remove", "b")
+    brought_back, _ = session.undo("ann", fresh_key())
+    session.undo("ann", fresh_key(), event)
+    session.close()
+    with sqlite3.connect(tmp_path / "s.sqlite") as file:
+        for (trigger,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            file.execute(f"DROP TRIGGER {trigger}")
+        file.execute("UPDATE events SET key = 'damaged!' WHERE id = ?", [brought_back])
+    recover(tmp_path / "s.sqlite", tmp_path / "r.sqlite")
+    whole = Session(words(classes=("a", "b")), tmp_path / "r.sqlite")
+    assert labels(whole) == {}
+    whole.close()

@@ -6,7 +6,7 @@ import pytest
 from support.browser import SHOTS
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")  # while it is open, no other test of the process can run an event loop
 def chromium():
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: make install")
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -42,7 +42,7 @@ def test_classes_are_renamed_merged_removed_and_brought_back_without_a_mouse(tmp
         tab_to(page, "manage-remove")
         page.keyboard.press("Enter")
         expect(page.get_by_test_id("manage-item")).to_have_count(2)
-        expect(page.locator(".manage-ask")).to_contain_text("2 items are unanswered, and asked again")
+        expect(page.locator(".manage-ask")).to_contain_text("2 items lose an answer; what has no other is asked again")
         tab_to(page, "manage-remove-yes")
         page.keyboard.press("Enter")
         expect(said).to_contain_text("“typo” is removed")

@@ -91,6 +91,9 @@ def export(
     path = inputs.store(store)
     if not path.is_file():
         raise FileError(f"there are no answers in {path}: label first, or name the file with --store.")
+    for given in (data, path, features, edges, predictions, config):
+        if given is not None and given.exists() and to.exists() and to.samefile(given):
+            raise SettingError(f"{to} is what the labels are about, and would be overwritten: name another with --to.")
     found = inputs.tasks(config, choices)
     menu = formats(found)
     with console.status("Reading") as status:

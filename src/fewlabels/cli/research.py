@@ -175,7 +175,7 @@ def compare(
     from fewlabels.experiments.figures import draw_curves, save
     from fewlabels.experiments.runner import Plan
     from fewlabels.experiments.trials import Always
-    from fewlabels.experiments.user_data import model_of, read_dataset
+    from fewlabels.experiments.user_data import model_of, read_dataset, row_names
 
     chosen = comma_separated(strategies) or ()
     for name in chosen:
@@ -188,7 +188,10 @@ def compare(
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False
     )
-    prior = None if predictions is None else model_of(dataset, predictions, console.print)
+    prior = None
+    if predictions is not None:
+        names = None if labels is not None else row_names(data, label_column)
+        prior = model_of(dataset, predictions, console.print, names)
     plan = Plan(
         dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta), number(smoothness), centred, prior
     )

@@ -18,6 +18,7 @@ from fewlabels.graph import Graph
 from fewlabels.graph.knn import among
 from fewlabels.graph.read import read_edges
 from fewlabels.items.network import with_node_features
+from fewlabels.items.rows import read_rows
 from fewlabels.learner.prior import chances_of_model
 
 
@@ -63,11 +64,17 @@ def read_dataset(
     return Dataset(name, graph, np.array([number[label] for label in names]), tuple(classes), features=X)
 
 
-def model_of(dataset: Dataset, path: Path, tell: Callable[[str], None]) -> Floats:
-    """(n, C) what a model thinks of the dataset's nodes, or of its rows, which are numbered from 1."""
+def row_names(path: Path, label_column: str) -> list[str]:
+    """(n,) what predictions call the rows of a table of features: as on the page, else their numbers, from 1."""
+    rows = read_rows(path, None, label_column)
+    return [str(row) for row in range(1, len(rows) + 1)] if rows.name is None else rows.names()
+
+
+def model_of(dataset: Dataset, path: Path, tell: Callable[[str], None], rows: Sequence[str] | None = None) -> Floats:
+    """(n, C) what a model thinks of the dataset's nodes, or of its rows, which are called so (see `row_names`)."""
     found = read_predictions(path, dataset.class_names)
     n = dataset.graph.n_nodes
-    names = list(dataset.graph.names) if dataset.features is None else [str(row) for row in range(1, n + 1)]
+    names = list(dataset.graph.names if rows is None else rows)
     about = len({str(name) for name in names} & set(found.nodes))
     if not about:
         raise FileError(f"{path}: none of the predictions is about a node, such as {str(names[0])!r}. Use their names.")

@@ -38,7 +38,7 @@ class Content:
         parts = [f"{self.labelled:,} labelled", f"{self.predicted:,} predicted"]
         parts += [f"{rest:,} of which nothing is known"] if rest else []
         parts += [f"{self.left_out:,} left out"] if self.left_out else []
-        return f"{len(self.items):,} items: {', '.join(parts)}."
+        return f"{len(self.items):,} item{'' if len(self.items) == 1 else 's'}: {', '.join(parts)}."
 
 
 def choose(session: Session, choice: Choice, *, by_class: bool) -> Content:

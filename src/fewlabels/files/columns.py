@@ -12,7 +12,7 @@ import numpy as np
 
 from fewlabels.arrays import LARGEST, Floats
 from fewlabels.errors import FileError, SettingError, nearest
-from fewlabels.files.numbers import days, missing, numbers
+from fewlabels.files.numbers import DECIMAL_COMMAS, days, missing, numbers
 from fewlabels.files.table import texts
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _column(path: str | os.PathLike[str], name: str, column: pd.Series, *, asked
         return "empty"
     if not asked and gone.mean() > 0.5:
         return f"{gone.sum():,} of {len(gone):,} cells are empty"
-    x = numbers(cells) if x is None else x
+    x = numbers(cells, column.attrs.get(DECIMAL_COMMAS, False)) if x is None else x
     if np.isnan(x[~gone]).mean() < 0.5:
         _refuse_bad(path, name, column, x, gone)
         if not asked and _counts_rows(name, x[~gone]):

@@ -21,6 +21,7 @@ PIECE = 2**20  # bytes decoded at a time
 CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1a\x1b"))  # in no text that people write
 MEANINGLESS = b"\x81\x8d\x8f\x90\x9d"  # in Windows' Latin-1
 TOLD = re.compile(r"sep=(.)\s*$", re.IGNORECASE)  # a first line for Excel
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 DECIMAL_COMMA = re.compile(r"[+-]?\d[\d.]*,\d+")
 
 
@@ -70,7 +71,9 @@ def dialect_of(path: Path) -> Dialect:
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     separator = hint.group(1) if hint else _separator(lines, usual)
     cells = (cell.strip() for row in _rows(lines[1:], separator) for cell in row)
-    commas = any(DECIMAL_COMMA.fullmatch(cell) for cell in cells) and separator != ","
+    found = {cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)}
+    thousands = separator != ";" and all(THOUSANDS.fullmatch(cell) for cell in found)  # 1,234 between tabs or bars
+    commas = bool(found) and separator != "," and not thousands
     return Dialect(encoding, separator, 1 if hint else 0, commas)
 
 
@@ -119,7 +122,5 @@ def _encoding(path: Path) -> str:
 def _single_byte(path: Path) -> str:
     """Windows' Latin-1, which most programs mean; the plain one where five bytes without a meaning there occur."""
     with path.open("rb") as file:
-        odd = any(
-            piece.translate(None, b"\x81\x8d\x8f\x90\x9d") != piece for piece in iter(lambda: file.read(PIECE), b"")
-        )
+        odd = any(piece.translate(None, MEANINGLESS) != piece for piece in iter(lambda: file.read(PIECE), b""))
     return "latin-1" if odd else "cp1252"

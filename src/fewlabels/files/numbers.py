@@ -16,6 +16,7 @@ MISSING = ("", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "-", "?", ".")
 COMMA = r"[+-]?(?:\d+|\d{1,3}(?:[.\u00a0' ]\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?"  # 1.234,5
 POINT = r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"  # 1,234.5
 DATES = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
+DECIMAL_COMMAS = "decimal commas"  # in the attrs of a table: whether the file was found to use them
 DAY = 86_400  # seconds
 
 
@@ -24,8 +25,8 @@ def missing(cells: Sequence[str]) -> Flags:
     return np.array([cell.strip().lower() in MISSING for cell in cells], dtype=bool)
 
 
-def numbers(cells: Sequence[str]) -> Floats:
-    """(n,) the cells as numbers, NaN where one is missing or none.
+def numbers(cells: Sequence[str], decimal_commas: bool = False) -> Floats:
+    """(n,) the cells as numbers, NaN where one is missing or none; 1.234 is 1234 among decimal commas.
 
     >>> numbers(["1,5", "2", "?"]), numbers(["1,234", "1,000.5", "7"]), numbers(["1.5", "x"])
     (array([1.5, 2. , nan]), array([1234. , 1000.5,    7. ]), array([1.5, nan]))
@@ -34,6 +35,8 @@ def numbers(cells: Sequence[str]) -> Floats:
 
     text = pd.Series(list(cells), dtype=object).str.strip()
     there = ~missing(cells)
+    if decimal_commas and text[there].str.fullmatch(COMMA).all():
+        return _with_commas(text.where(there))
     x = pd.to_numeric(text.where(there), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     unread = text[there & np.isnan(x)]
     if not unread.str.contains(",").any():
@@ -42,16 +45,23 @@ def numbers(cells: Sequence[str]) -> Floats:
     if (said.str.fullmatch(POINT) | ~np.isnan(x[there])).all():
         plain = text.str.replace(",", "")
     elif said.str.fullmatch(COMMA).all():
-        plain = text.str.replace(r"[.\u00a0' ]", "", regex=True).str.replace(",", ".")
+        return _with_commas(text.where(there))
     else:
         return np.asarray(x)
     return np.asarray(pd.to_numeric(plain.where(there), errors="coerce").to_numpy(dtype=float, na_value=np.nan))
 
 
+def _with_commas(text: pd.Series) -> Floats:
+    import pandas as pd
+
+    plain = text.str.replace(r"[.\u00a0' ]", "", regex=True).str.replace(",", ".")
+    return np.asarray(pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, na_value=np.nan))
+
+
 def with_points(cells: pd.Series) -> pd.Series:
-    """Text cells with decimal points in the place of decimal commas."""
-    plain = cells.str.replace(".", "").str.replace(",", ".")
-    return plain.where(cells.str.contains(",", regex=False), cells)
+    """Text cells with decimal points in the place of decimal commas, where that is how they are written."""
+    plain = cells.str.replace(r"[.\u00a0' ]", "", regex=True).str.replace(",", ".")
+    return plain.where(cells.str.strip().str.fullmatch(COMMA).fillna(False).astype(bool), cells)
 
 
 def days(cells: Sequence[str]) -> tuple[Floats, str] | None:

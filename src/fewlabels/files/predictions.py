@@ -106,7 +106,7 @@ def _once(path: str | os.PathLike[str], names: list[str]) -> list[str]:
 
 def _number(path: str | os.PathLike[str], row: int, column: str, text: str) -> float:
     try:
-        value = float(text)
+        value = float(text.replace(",", "."))  # a chance has no thousands
     except ValueError:
         value = np.nan
     if not 0 <= value <= 1:

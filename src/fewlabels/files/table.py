@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fewlabels.errors import FewlabelsError, FileError, nearest
 from fewlabels.files.dialect import dialect_of
 from fewlabels.files.json_table import read_json, read_json_lines
+from fewlabels.files.numbers import DECIMAL_COMMAS
 from fewlabels.files.workbook import read_workbook
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def read_table(path: str | os.PathLike[str], columns: list[str], tell: Tell = qu
         else:
             dialect = dialect_of(path)
             table, note = pd.read_csv(path, **dialect.options()), dialect.told(path)
+            table.attrs[DECIMAL_COMMAS] = dialect.decimal_commas
     refuse_ragged(path, table)
     require_columns(path, table.columns, columns)
     if note:

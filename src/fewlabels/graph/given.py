@@ -53,12 +53,17 @@ def _of_frame(frame: Any) -> Graph:
 
 
 def _of_matrix(given: Any) -> Graph:
-    matrix = given if sparse.issparse(given) else np.asarray(given)
+    try:
+        matrix = given if sparse.issparse(given) else np.asarray(given)
+    except ValueError:
+        raise GraphError("the graph is a list of rows that are not equally long: give a symmetric matrix.") from None
     shape, numbers = matrix.shape, matrix.dtype.kind in "biuf"
     if numbers and len(shape) == 2 and shape[0] == shape[1] and _is_symmetric(matrix):
         return Graph(matrix)
     if numbers and len(shape) == 2 and shape[1] == 2 and matrix.dtype.kind in "iu":
         meant = "edges between node numbers, with Graph.from_edges(pairs[:, 0], pairs[:, 1]); if they are points"
+    elif len(shape) == 2 and shape[1] in (2, 3) and matrix.dtype.kind in "UO":
+        meant = "edges between named nodes, make a pandas frame of them for Graph.from_pandas; if they are points"
     elif len(shape) == 2 and shape[0] == shape[1]:
         meant = "weights, with Graph(weights), and weights must be the same in both directions; if they are points"
     else:

@@ -26,5 +26,5 @@ def with_model(items: Items, found: ModelPredictions, where: str, tell: Tell) ->
     tell(f"A model's predictions for {known:,} of {len(labels):,} items")
     if items.classes and (others := [name for name in found.classes if name not in items.classes]):
         tell(f"The model also names {others[0]!r}, which is no class yet: its opinion counts once it is one")
-    classes = items.classes or list(dict.fromkeys(label for label in found.labels))
+    classes = items.classes or list(found.classes)
     return replace(items, model=found, model_labels=labels, classes=classes)

@@ -270,10 +270,10 @@ def upright(image: Image.Image) -> Image.Image:
     turned = ImageOps.exif_transpose(image)
     if turned.mode[:1] in "IF":  # 16 and 32 bits per pixel: stretch from its darkest to its lightest
         values = np.array(turned, dtype=np.float32)
-        low, high = values.min(), values.max()
-        values -= low
-        values *= 255 / (high - low if high > low else 1.0)
-        turned = Image.fromarray(values.astype(np.uint8))
+        there = np.isfinite(values)
+        low, high = (float(values[there].min()), float(values[there].max())) if there.any() else (0.0, 0.0)
+        grey = (np.where(there, values, low) - low) * (255 / (high - low if high > low else 1.0))
+        turned = Image.fromarray(grey.astype(np.uint8))
     if "transparency" in turned.info or turned.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
         seen = turned.convert("RGBA")
         turned = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)

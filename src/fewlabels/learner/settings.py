@@ -74,7 +74,8 @@ def described(smoothness: Choice, beta: float, centring: Centring | None, trust:
             "equal shares while labels are few" if centring.shares is None else "the prior"
         )
     if trust is not None:
-        by = f"after {trust.answers:,} answers" if trust.answers else "before the first answer"
+        many = f"{trust.answers:,} answer{'' if trust.answers == 1 else 's'}"
+        by = f"after {many}" if trust.answers else "before the first answer"
         how += f"; the model given as prior is taken to know {trust.share:.0%} of the nodes, {by}"
     return f"{kind}, beta {beta:.3g}: {smoothness.why}; {how}"
 

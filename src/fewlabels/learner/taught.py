@@ -110,7 +110,8 @@ class Taught:
 
     @property
     def unreached(self) -> list[Hashable]:
-        """The nodes in components without a label: all classes are equally likely there, `predict` gives the first."""
+        """The nodes in components without a label: all classes are equally likely there, and `predict` gives the first,
+        unless a model was given as prior, whose opinion then stands alone."""
         return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
 
     @property

@@ -66,7 +66,7 @@ def check_value(do: str, value: str | None) -> str | None:
         return text or None
     if do == "key":
         key = text.lower()
-        if key and key not in f"0{KEYS}":
+        if key and (len(key) != 1 or key not in f"0{KEYS}"):
             raise SettingError(f"a class cannot have the key {text!r}: choose a digit, or one of {KEYS[9:]}.")
         return key
     if do == "colour":

@@ -247,8 +247,13 @@ class LearnerThread:
             return Explanation(error, (), (), "check")
         if not learner.can_look_further:
             return Explanation(error, (), (), "memory")
-        outcomes = learner.outcomes(item)
-        return Explanation(error, classes, [outcomes[c] for c in self._columns], None)
+        outcomes, columns = learner.outcomes(item), self._columns
+        place = {number: k for k, number in enumerate(columns)}  # the learner's number of a class -> its place
+        shown = [
+            replace(outcomes[c], examples=tuple((k, place.get(number, -1)) for k, number in outcomes[c].examples))
+            for c in columns
+        ]
+        return Explanation(error, classes, shown, None)
 
     @property
     def _columns(self) -> list[int]:

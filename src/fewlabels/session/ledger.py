@@ -129,9 +129,11 @@ class Ledger:
             if event.undone is not None:
                 if event.undone in self._noted:
                     continue
-                self._of[event.item].remove(self.in_force.pop(event.undone))
-                del self._said[event.undone]
-                self._rebuild(event.item)
+                self._said.pop(event.undone, None)
+                counted = self.in_force.pop(event.undone, None)
+                if counted is not None:  # else its class is gone: a recovered store may lack what brought it back
+                    self._of[event.item].remove(counted)
+                    self._rebuild(event.item)
             else:
                 self._keep(event.item, event)
         forget, teach, skip = [], [], []

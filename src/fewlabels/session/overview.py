@@ -100,8 +100,8 @@ class Snapshot:
         return [item for item in order.tolist() if self.label(item) is None and not self.waiting(item)]
 
     def labelled_as(self, label: str) -> list[int]:
-        """The items some answer or decision in force calls so, in the order first said."""
-        return list(dict.fromkeys(e.item for e in self.in_force.values() if e.label == label and e.item is not None))
+        """The items that some person's answer, or a decision, calls so."""
+        return [item for item, history in self.history.items() if any(e.label == label for e in said_of(history))]
 
     def recent(self, most: int, who: str | None = None) -> list[Event]:
         """The last answers, skips and decisions of people that were not taken back, the newest first."""
@@ -209,6 +209,11 @@ class Snapshot:
             chances = self.predictions.chance[item].tolist() if prediction else [None] * len(self.classes)
             named = zip(self.classes, chances, strict=True)
             yield row | {f"p_{label}": chance if chance is None else round(chance, 6) for label, chance in named}
+
+
+def said_of(history: ItemHistory) -> list[Event]:
+    """The answers to an item, the last of each person, and the decision on it."""
+    return [*history.votes.values(), *([history.decision] if history.decision else [])]
 
 
 def _told(votes: Mapping[str, str | None]) -> str:

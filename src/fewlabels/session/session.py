@@ -127,21 +127,27 @@ class Session(Kept):
             raise SettingError(f"{len(answers)} answers at once: give 1 to {most:,}.")
         for item, _ in answers:
             self.check_item(item)
-        with self._lock:
-            check_known(dict.fromkeys(label for _, label in answers), self._ledger.table)
         if len({item for item, _ in answers}) < len(answers):
             raise LabelError("an item is listed twice: give one answer for each.")
-        events = [Event("answer", who, key, item=item, label=label) for item, label in answers]
-        return self._write(key, events, lambda: events)
+        asked = [Event("answer", who, key, item=item, label=label) for item, label in answers]
+
+        def events() -> list[Event]:
+            check_known(dict.fromkeys(label for _, label in answers), self._ledger.table)
+            return asked
+
+        return self._write(key, asked, events)
 
     def decide(self, who: str, item: int, label: str, key: str) -> int:
         """Settle what an item is, whatever was answered."""
         who = check_name(who)
         self.check_item(item)
-        with self._lock:
-            check_known([label], self._ledger.table)
         decision = [Event("decide", who, key, item=item, label=label)]
-        return self._write(key, decision, lambda: decision)
+
+        def events() -> list[Event]:
+            check_known([label], self._ledger.table)
+            return decision
+
+        return self._write(key, decision, events)
 
     def skip(self, who: str, item: int, key: str) -> int:
         """Nobody is asked about this item again."""
@@ -216,7 +222,8 @@ class Session(Kept):
         """Rename a class, merge it into another, remove it, move it before another (None: to the end), or give it a
         colour, a key or a description.
 
-        Answers follow a class that is renamed or merged; those of one that is removed count no longer. `undo` takes
+        Answers follow a class that is renamed or merged; those of one that is removed count no longer, and
+        what a person had said before does again. `undo` takes
         each of these back, with everything that followed from it.
         """
         who, label = check_name(who), label.strip()

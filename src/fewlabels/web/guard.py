@@ -73,7 +73,8 @@ class Rules:
 
         Cookies and links are too long to be guessed, and old ones are no offence.
         """
-        return (b"token=" in query or "authorization" in headers) and not self.visitors.knows(self.cookie_in(headers))
+        shown = "token" in parse_qs(query.decode("latin-1")) or "authorization" in headers
+        return shown and not self.visitors.knows(self.cookie_in(headers))
 
     def refusal(self, scope: Scope, headers: Headers) -> tuple[int, str] | None:
         """Status and sentence, or None where the request is fine."""

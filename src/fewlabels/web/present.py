@@ -20,6 +20,7 @@ from fewlabels.session.limits import (
     MOST_AT_ONCE,
     MOST_TOGETHER,
 )
+from fewlabels.session.overview import said_of
 from fewlabels.session.people import reports
 from fewlabels.session.predictions import Explanation
 from fewlabels.session.store import Event
@@ -49,7 +50,7 @@ def classes(shot: Snapshot) -> shapes.Classes:
 def answers_of(shot: Snapshot, label: str, most: int) -> shapes.ClassAnswers:
     """What a class would take with it: how many items are called so, by whom, and some of them."""
     found = shot.labelled_as(label)
-    who = Counter(event.who or "table" for event in shot.in_force.values() if event.label == label)
+    who = Counter(e.who or "table" for k in found for e in said_of(shot.history[k]) if e.label == label)
     people = [shapes.Person(name=name, answers=many) for name, many in who.items()]
     return shapes.ClassAnswers(
         name=label, total=len(found), people=people, items=[item(shot, k, brief=True) for k in found[:most]]

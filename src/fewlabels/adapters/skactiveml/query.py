@@ -144,7 +144,8 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         field.centring = resolve_centring(self.centred, None, [])
         field.opinion = None
         if self.prior is not None:
-            chances = checked_chances(self.prior, graph.names, list(self.classes or range(n_classes)))
+            classes = range(n_classes) if self.classes is None else self.classes
+            chances = checked_chances(self.prior, graph.names, list(classes))
             field.opinion = Opinion(field.precision.links, chances)
         had = field.label.copy()
         field.forget_all(np.flatnonzero((had >= 0) & (label < 0)).tolist())

@@ -202,6 +202,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             random_state,
             smoothness=self.smoothness,
             centred=self.centred,
+            prior=self.prior,
         )
         learner.add_checks(checks)
         labelled = np.flatnonzero(self._number >= 0)

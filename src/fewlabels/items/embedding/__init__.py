@@ -46,6 +46,9 @@ def embed(
     if not things:
         raise FileError("there is nothing to embed: give at least one photo or text.")
     kind = "image" if all(map(_is_photo, things)) else "text"
+    if kind == "text" and all(map(_looks_like_photo, things)):
+        gone = next(one for one in things if not _is_photo(one))
+        raise FileError(f"there is no file {gone}. Check the path.")
     if kind == "text" and (path := next((one for one in things if not isinstance(one, str)), None)) is not None:
         raise FileError(f"{path} is not an image by its ending ({' '.join(SUFFIXES)}), nor a text: give one of both.")
     return numbers_of(things, network(os.fspath(model), kind, tell), kind, tell)
@@ -63,6 +66,12 @@ def numbers_of(things: Sequence[Any], by: Network, kind: str, tell: Callable[[st
     things = [Path(one) for one in things] if kind == "image" else things
     keys = file_keys(things) if kind == "image" else text_keys(things)
     return cached_features(things, keys, by.version, by.numbers, tell=tell, chunk=AT_ONCE)
+
+
+def _looks_like_photo(thing: object) -> bool:
+    """Whether it ends as an image does, and is no text of several lines."""
+    named = isinstance(thing, str | os.PathLike) and os.fspath(thing)
+    return isinstance(named, str) and "\n" not in named and Path(named).suffix.lower() in SUFFIXES
 
 
 def _is_photo(thing: str | os.PathLike[str]) -> bool:

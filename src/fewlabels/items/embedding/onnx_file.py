@@ -20,7 +20,7 @@ class OnnxFile:
     def __init__(self, path: Path, beside: str) -> None:
         self.path, self.name = path, path.name
         try:
-            self.version = f"{hashlib.sha256(path.read_bytes()).hexdigest()} {beside} 1"
+            self.version = f"{_digest(path)} {beside} 1"
         except OSError as error:
             raise FileError(f"cannot read {path} ({error.strerror}). Give the path of an ONNX file.") from None
 
@@ -53,10 +53,20 @@ class OnnxFile:
         return found
 
 
-def averaged(found: Numbers) -> Floats:
-    """(m, d) of an output: the mean over places, (m, d, height, width), or over patches, (m, patches, d)."""
+def _digest(path: Path) -> str:
+    """SHA-256 of the file, and of those beside it in which exporters keep the weights: net.onnx.data, net.onnx_data."""
+    digest = hashlib.sha256(path.read_bytes())
+    for part in sorted(one for one in path.parent.iterdir() if one.name.startswith((f"{path.name}.", f"{path.name}_"))):
+        with part.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def averaged(found: Numbers, colours_first: bool = True) -> Floats:
+    """(m, d) of an output: the mean over places, (m, d, height, width), or (m, height, width, d) where colours come
+    last; or over patches, (m, patches, d)."""
     if found.ndim == 4:
-        found = found.mean(axis=(2, 3))
+        found = found.mean(axis=(2, 3) if colours_first else (1, 2))
     elif found.ndim == 3:
         found = found.mean(axis=1)
     return found.reshape(len(found), -1).astype(float)

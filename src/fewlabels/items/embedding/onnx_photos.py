@@ -62,7 +62,8 @@ class PhotoNetwork(OnnxFile):
             made = np.ascontiguousarray(made.transpose(0, 3, 1, 2))
         step = 1 if wanted.shape[0] == 1 else len(made)
         parts = [made[start : start + step] for start in range(0, len(made), step)]
-        return np.concatenate([averaged(self.run({wanted.name: part}, self.how.output)) for part in parts])
+        found = [self.run({wanted.name: part}, self.how.output) for part in parts]
+        return np.concatenate([averaged(one, colours_first) for one in found])
 
     def _input(self) -> tuple[Any, bool, tuple[int, int]]:
         """The network's input, whether colours come first, and the size it takes."""

@@ -73,7 +73,7 @@ async function begin() {
   setClasses({ classes: state.session.classes, version: state.session.classes_version });
   firstView();
   await meet(() => ask());
-  if (!deliverKept(state.person, () => { notice("The answer that had been waiting is saved."); ask(); })) ask();
+  if (!deliverKept(state.person, () => { notice("The answer that had been waiting is saved."); ask(); }, () => ask())) ask();
 }
 
 wire();

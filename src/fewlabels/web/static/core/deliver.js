@@ -12,6 +12,10 @@ let busy = false;
 let stuck = null; // the change that did not get through, as it was sent
 
 export const isBusy = () => busy;
+export const isStuck = () => stuck !== null;
+
+/** What a server labels: an answer that waited goes to no other. Not the path of its store, which a rescue changes. */
+const home = ({ title, n_items }) => JSON.stringify([title, n_items]);
 
 const same = (a, b) => JSON.stringify({ ...a, key: "" }) === JSON.stringify({ ...b, key: "" });
 
@@ -22,11 +26,23 @@ const same = (a, b) => JSON.stringify({ ...a, key: "" }) === JSON.stringify({ ..
  */
 export function deliver(path, body, done, refused = () => {}) {
   if (busy) return false;
+  const before = stuck;
   // Pressing the same key again is trying again: the old key keeps it from counting twice.
-  const key = stuck && stuck.path === path && same(stuck.body, body) ? stuck.body.key : freshKey();
-  stuck?.refused(null);
+  const again = before !== null && before.path === path && same(before.body, body);
+  const change = { path, body: { ...body, key: again ? before.body.key : freshKey() }, done, refused };
   stopTrying();
-  attempt({ path, body: { ...body, key }, done, refused });
+  if (before && !again && (body.item === undefined || before.body.item !== body.item)) {
+    // It is about something else: what waits goes first, and neither is lost.
+    const next = () => busy || attempt(change);
+    attempt({
+      ...before,
+      done: (reply) => { before.done(reply); next(); },
+      refused: (error) => { before.refused(error); if (error) next(); },
+    });
+    return true;
+  }
+  before?.refused(null);
+  attempt(change);
   return true;
 }
 
@@ -63,7 +79,7 @@ function wait(change, error) {
   stuck = change;
   const away = error.status === 0;
   const again = () => busy || attempt(change);
-  keep(change);
+  keep({ ...change, home: home(state.session) });
   change.waited ||= away;
   showBanner(away ? "The server cannot be reached: your answer is still here, and is sent when it is back." : error.message, again, remedy(error, again));
   if (away) tryLater(again);
@@ -71,7 +87,7 @@ function wait(change, error) {
 
 /** The server was started anew and does not know this browser: what waits is sent once it does. */
 function enter(change) {
-  keep(change);
+  keep({ ...change, home: home(state.session) });
   showBanner("The server was started anew and asks who you are. Your answer is still here, and is sent once you have entered its token.",
     () => location.reload(), null, "Enter the token");
 }
@@ -79,16 +95,20 @@ function enter(change) {
 /** Refuse to answer another session's question: the server may label something else since it was started anew. */
 async function sameServer() {
   const now = await get("/api/session");
-  const { store, title, n_items } = state.session;
-  if (now.store === store && now.title === title && now.n_items === n_items) return;
+  if (home(now) === home(state.session)) return;
   throw new ServerError(409, `The server labels something else now (${now.title}): this answer was not sent. Reload the page.`);
 }
 
 /** Send what waited before the page was loaded again; true where there is something. */
-export function deliverKept(who, done) {
+export function deliverKept(who, done, refused) {
   const found = kept(who);
   if (!found) return false;
-  attempt({ ...found, done, refused: done });
+  if (found.home !== home(state.session)) {
+    drop();
+    showBanner("An answer that had been waiting was about other data: it was not sent.");
+    return false;
+  }
+  attempt({ path: found.path, body: found.body, done, refused });
   return true;
 }
 

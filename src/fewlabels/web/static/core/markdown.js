@@ -37,7 +37,7 @@ function kindOf(line) {
 const cells = (row) => row.split("|").map((cell) => cell.trim());
 
 function table(rows) {
-  const [head, ...body] = rows.map(cells).filter((row) => !row.every((cell) => /^:?-+:?$/.test(cell)));
+  const [head = [], ...body] = rows.map(cells).filter((row) => !row.every((cell) => /^:?-+:?$/.test(cell)));
   return el("table", {}, el("thead", {}, el("tr", {}, head.map((cell) => el("th", { scope: "col" }, spans(cell))))),
     el("tbody", {}, body.map((row) => el("tr", {}, row.map((cell) => el("td", {}, spans(cell)))))));
 }

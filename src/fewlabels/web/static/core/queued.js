@@ -2,8 +2,8 @@
 
 const name = "fewlabels.queued";
 
-export function keep({ path, body }) {
-  try { sessionStorage.setItem(name, JSON.stringify({ path, body })); } catch { /* kept for as long as the page is open */ }
+export function keep({ path, body, home }) {
+  try { sessionStorage.setItem(name, JSON.stringify({ path, body, home })); } catch { /* kept for as long as the page is open */ }
 }
 
 export function drop() {

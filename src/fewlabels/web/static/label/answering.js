@@ -4,7 +4,7 @@ import { $, el, words } from "../core/dom.js";
 import { announce, hideBanner, notice, showBanner } from "../announce.js";
 import { stopTrying, tryLater } from "../core/again.js";
 import { get, post } from "../core/api.js";
-import { deliver, isBusy, remedy } from "../core/deliver.js";
+import { deliver, isBusy, isStuck, remedy } from "../core/deliver.js";
 import { press, pressButton, release } from "./classes.js";
 import { alike, on, set, setClasses, state } from "../core/state.js";
 import { suggestion } from "./question.js";
@@ -81,12 +81,12 @@ export async function ask(item = null) {
   try {
     const reply = await post("/api/question", { who: state.person, item });
     if (mine === asked) {
-      stopTrying();
+      if (!isStuck()) stopTrying();
       take(reply);
     }
   } catch (error) {
     if (error.status === undefined) throw error;
-    if (mine !== asked) return;
+    if (mine !== asked || isStuck()) return; // what waits to be sent keeps its banner and its retry
     const again = () => { hideBanner(); ask(item); };
     if (error.status === 401) showBanner("The server was started anew and asks who you are.", () => location.reload(), null, "Enter the token");
     else showBanner(error.status === 0 ? `${error.message}. It is asked again in a moment.` : error.message, again, remedy(error, again));

@@ -145,14 +145,16 @@ async function consider(one, sentence, action, test, act) {
 
 function merge(one, other) {
   consider(one,
-    (many) => [many ? `${plural(many, "answer")} of “` : "“", words(one.name), "” and all to come are ", words(other.name), " from now on."],
+    (many) => (many
+      ? [plural(many, "item"), " called “", words(one.name), "”, and all to come, are ", words(other.name), " from now on."]
+      : ["“", words(one.name), "” is ", words(other.name), " from now on."]),
     "Merge", "manage-merge-yes",
     () => change(one, "merge", other.name, `“${one.name}” is “${other.name}” now.`, `[data-class="${other.id}"] [data-test=manage-edit]`));
 }
 
 function remove(one) {
   consider(one,
-    (many) => (many ? ["Without “", words(one.name), `” ${plural(many, "item is", "items are")} unanswered, and asked again:`] : ["Nothing has been called “", words(one.name), "”."]),
+    (many) => (many ? ["Without “", words(one.name), `” ${plural(many, "item loses", "items lose")} an answer; what has no other is asked again:`] : ["Nothing has been called “", words(one.name), "”."]),
     "Remove", "manage-remove-yes",
     () => change(one, "remove", null, `“${one.name}” is removed.`, "#manage-title"));
 }

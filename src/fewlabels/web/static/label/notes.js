@@ -38,7 +38,10 @@ function keep() {
   const text = $("note-input").value.trim();
   if (text === mine()) return close();
   deliver("/api/notes", { who: state.person, item: item.id, text }, (reply) => {
-    if (state.shown?.item.id === item.id) state.shown.item.notes = reply.item.notes;
+    if (state.shown?.item.id === item.id) {
+      const mineOnly = ({ who }) => who === state.person;
+      state.shown.item.notes = state.shown.blind ? reply.item.notes.filter(mineOnly) : reply.item.notes;
+    }
     announce(text ? "The note is kept." : "The note is removed.");
     close();
     draw();

@@ -1,10 +1,10 @@
 // Many items to get one class: a look at them, a choice, and a count to confirm.
 
 import { $, el, kbd, words } from "../core/dom.js";
-import { announce, showBanner } from "../announce.js";
+import { announce, notice, showBanner } from "../announce.js";
 import { post } from "../core/api.js";
 import { paint } from "../core/colours.js";
-import { deliver } from "../core/deliver.js";
+import { deliver, isBusy } from "../core/deliver.js";
 import { state } from "../core/state.js";
 import { count, plural } from "../core/numbers.js";
 import { note } from "../label/answering.js";
@@ -91,9 +91,16 @@ class Group {
   async turn(by) {
     const to = this.offset + by * page;
     if (to < 0 || to >= this.ids.length) return;
+    let reply;
+    try {
+      reply = await post("/api/look", { items: this.ids.slice(to, to + page), limit: page });
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      showBanner(error.message);
+      return;
+    }
     this.offset = to;
-    const reply = await post("/api/look", { items: this.ids.slice(to, to + page), limit: page });
-    if (this.offset === to) this.show(reply.items);
+    this.show(reply.items);
   }
 
   get meant() {
@@ -117,6 +124,10 @@ class Group {
   }
 
   confirm() {
+    if (isBusy()) {
+      notice("Your last answer is still on its way: press it again in a moment.", 2500);
+      return;
+    }
     const [items, label] = [this.meant, this.label];
     $("group-dialog").close();
     deliver("/api/label-together", { who: state.person, items, label }, (reply) => {

@@ -26,7 +26,7 @@ export function extent(positions, predicted, number) {
 
 /** `chosen(number)` is called with the class to look at, -1 for all. */
 export function startLegend(chosen) {
-  let alone = null; // its name
+  let alone = null, looked = -1; // its name, and its number
   const draw = () => {
     const counts = state.standing?.counts ?? [];
     const focused = [...$("map-classes").children].indexOf(document.activeElement);
@@ -38,10 +38,11 @@ export function startLegend(chosen) {
   };
   const look = (name) => {
     alone = name;
+    looked = name === null ? -1 : state.classes.findIndex((one) => one.name === name);
     draw();
-    chosen(name === null ? -1 : state.classes.findIndex((one) => one.name === name));
+    chosen(looked);
   };
-  on("classes", () => { if (!state.classes.some(({ name }) => name === alone)) alone = null; draw(); });
+  on("classes", () => (alone !== null && state.classes[looked]?.name !== alone ? look(null) : draw()));
   on("standing", draw);
   return { all: () => { if (alone !== null) { alone = null; draw(); } } };
 }

@@ -21,7 +21,7 @@ export function acceptAll(filter, accepted) {
   const dialog = $("picker");
   let found = null;
   const wanted = () => {
-    const { below, at_least: _, ...rest } = filter;
+    const { at_least: _, ...rest } = filter;
     return { ...rest, at_least: Number(dialog.querySelector("input:checked").value) };
   };
   const sentence = el("p", { data: { test: "accept-all-words" }, "aria-live": "polite" }, "Counting");

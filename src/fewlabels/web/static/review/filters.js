@@ -56,7 +56,10 @@ export class Filters {
     this.element = el("div", { class: "review-filters", role: "search" }, this.chips,
       el("div", { class: "filter-row" }, this.search, Object.values(this.boxes), this.clear));
     on("standing", () => this.draw());
-    on("classes", () => this.draw());
+    on("classes", () => {
+      if (this.now.label !== null && !state.classes.some(({ name }) => name === this.now.label)) this.set({ label: null });
+      else this.draw();
+    });
     on("session", () => this.draw());
   }
 

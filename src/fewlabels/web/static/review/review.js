@@ -109,7 +109,7 @@ class Review {
       const answered = ids === null || ids.some((id) => this.tiles.items.get(id)?.item.label != null);
       if (answered || stays.includes(this.filters.now.status)) return this.open(this.offset);
       this.tiles.remove(ids);
-      this.total -= ids.length;
+      if (this.filters.now.status !== "all" || this.filters.now.doubt) this.total -= ids.length;
       if (this.tiles.items.size) this.update();
       else this.open(this.offset);
     });

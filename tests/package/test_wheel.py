@@ -61,6 +61,7 @@ def test_the_sdist_is_enough_to_build_and_test_and_holds_nothing_else():
         "PKG-INFO",
     }
     allowed |= {"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", ".gitignore"}
+    allowed |= {"SECURITY.md", "Dockerfile"}  # tests read them
     assert {file.parts[0] for file in held} <= allowed
 
 

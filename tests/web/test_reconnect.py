@@ -93,7 +93,7 @@ def test_where_the_token_is_asked_for_again_the_answer_waits_and_is_sent_once_it
 def test_an_answer_is_not_sent_to_a_server_that_labels_something_else(tmp_path, visit):
     with (
         served(words(), tmp_path / "a.sqlite") as (_, client),
-        served(words(30), tmp_path / "b.sqlite") as (other, two),
+        served(words(seed=1), tmp_path / "b.sqlite") as (other, two),  # of the same name and size
     ):
         page = visit(client, expected="ERR_")
         item(page)
@@ -105,3 +105,20 @@ def test_an_answer_is_not_sent_to_a_server_that_labels_something_else(tmp_path, 
         page.unroute("**/api/answers")
         expect(page.get_by_test_id("banner")).to_contain_text("The server labels something else now (words)")
         assert other.snapshot().labelled() == []
+
+
+def test_what_waits_is_sent_first_when_something_else_is_done_meanwhile(tmp_path, visit):
+    with served(words(), tmp_path / "s.sqlite") as (session, client):
+        page = visit(client, expected="ERR_")
+        before = item(page)
+        page.route("**/api/answers", lambda route: route.abort())
+        page.keyboard.press("1")
+        expect(page.get_by_test_id("banner")).to_contain_text("cannot be reached")
+        page.get_by_test_id("new-class-input").fill("owl")
+        page.keyboard.press("Shift+Enter")
+        assert session.classes == ["cat", "dog"]
+        page.unroute("**/api/answers")
+        expect(page.locator("[data-label=owl]").first).to_be_visible()
+        expect(page.get_by_test_id("banner")).to_be_hidden()
+        assert session.snapshot().label(before) == "cat"
+        assert session.classes == ["cat", "dog", "owl"]

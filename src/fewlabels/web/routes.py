@@ -172,6 +172,7 @@ def looking(
             title=session.items.title,
             kind=session.items.kind,
             n_items=len(session.items.names),
+            fingerprint=session.items.fingerprint,
             classes=now.classes,
             classes_version=now.version,
             strategy=session.strategy,

@@ -144,6 +144,7 @@ class About(Shape):
     title: str
     kind: str
     n_items: int
+    fingerprint: str = Field(description="What tells these items from any others.")
     classes: list[Class]
     classes_version: int
     strategy: str

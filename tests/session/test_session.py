@@ -9,31 +9,8 @@ from support.keys import fresh_key
 
 import fewlabels as fl
 from fewlabels.errors import FewlabelsError, FileError, LabelError, NodeError, SettingError
-from fewlabels.session import ConflictError, Session
+from fewlabels.session import ConflictError
 from fewlabels.session.store import Event
-
-
-@pytest.fixture
-def opened(tmp_path):
-    """Open sessions on one store, one after another; all are closed in the end."""
-    sessions = []
-
-    def open_session(items=None, **options):
-        for earlier in sessions:
-            earlier.close()
-        sessions[:] = [Session(items or words(), tmp_path / "store.sqlite", **options)]
-        return sessions[0]
-
-    yield open_session
-    for last in sessions:
-        last.close()
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
 
 
 def state(session):
@@ -138,38 +115,6 @@ def test_known_labels_are_taken_in_and_give_way_to_a_person(opened):
     assert session.snapshot().label(0) == "dog"
 
 
-def test_a_request_sent_twice_counts_once(opened):
-    session = opened()
-    once = fresh_key()
-    first = session.answer("ann", 3, "cat", once)
-    assert session.answer("ann", 3, "cat", once) == first
-    twice = fresh_key()
-    assert session.undo("ann", twice) == session.undo("ann", twice)
-    assert session.snapshot().label(3) is None
-    assert session.snapshot().standing.labelled == 0
-
-
-def test_a_key_that_comes_with_more_answers_is_another_request_and_is_refused(opened):
-    session = opened()
-    once = fresh_key()
-    session.accept("ann", [(1, "cat"), (2, "dog")], once)
-    for answers in ([(1, "cat")], [(1, "cat"), (2, "dog"), (3, "dog")], [(1, "cat"), (2, "cat")]):
-        with pytest.raises(ConflictError, match="was used for another request"):
-            session.accept("ann", answers, once)
-    assert session.snapshot().labelled() == [1, 2]
-
-
-def test_an_undo_of_a_whole_request_sent_twice_counts_once_whichever_event_it_names(opened):
-    session = opened()
-    last = session.accept("ann", [(k, "cat") for k in range(4)], fresh_key())
-    for back in (3, 1):
-        once, event = fresh_key(), last - back
-        undone = session.undo("ann", once, event, whole=True)
-        assert session.undo("ann", once, event, whole=True) == undone
-        assert session.snapshot().labelled() == []
-        last = session.accept("ann", [(k, "cat") for k in range(4)], fresh_key())
-
-
 def test_several_classes_are_added_all_or_none(opened):
     session = opened()
     with pytest.raises(SettingError, match="that would be 301 classes"):
@@ -179,101 +124,6 @@ def test_several_classes_are_added_all_or_none(opened):
     assert session.classes == ["cat", "dog"]
     session.add_classes("ann", ["owl", "eel"], fresh_key())
     assert session.classes == ["cat", "dog", "owl", "eel"]
-
-
-def test_undo_takes_back_the_last_step_by_step_and_only_ones_own(opened):
-    session = opened()
-    session.answer("ann", 1, "cat", fresh_key())
-    session.answer("ann", 1, "dog", fresh_key())
-    theirs = session.answer("bob", 2, "cat", fresh_key())
-    session.undo("ann", fresh_key())
-    assert session.snapshot().label(1) == "cat"
-    session.undo("ann", fresh_key())
-    assert session.snapshot().label(1) is None
-    for event in (None, theirs):
-        with pytest.raises(ConflictError, match="There is no"):
-            session.undo("ann", fresh_key(), event)
-    assert session.snapshot().label(2) == "cat"
-
-
-def test_many_accepted_at_once_are_taken_back_at_once(opened):
-    session = opened()
-    session.accept("ann", [(k, "cat") for k in range(20)], fresh_key())
-    assert session.snapshot().standing.labelled == 20
-    _, items = session.undo("ann", fresh_key())
-    assert sorted(items) == list(range(20))
-    assert session.snapshot().standing.labelled == 0
-    last = session.accept("ann", [(k, "cat") for k in range(20)], fresh_key())
-    session.undo("ann", fresh_key(), last)
-    assert session.snapshot().standing.labelled == 19
-    session.undo("ann", fresh_key(), last - 1, whole=True)
-    assert session.snapshot().standing.labelled == 0
-
-
-def test_two_people_never_have_the_same_question_until_a_minute_is_over(opened):
-    clock = Clock()
-    session = opened(clock=clock)
-    everyone = ["ann", "bob", "cid", "dan"]
-    asked = {who: session.question(who).item for who in everyone}
-    assert len(set(asked.values())) == 4
-    assert session.question("ann").item == asked["ann"]
-    with pytest.raises(ConflictError, match="ann is being asked about"):
-        session.question("bob", asked["ann"])
-    clock.now = 61
-    best = session.question("eve").item
-    assert best in asked.values()
-    assert session.question("eve").item == best
-
-
-def test_a_question_not_answered_in_time_can_still_be_answered(opened):
-    clock = Clock()
-    session = opened(clock=clock)
-    item = session.question("ann").item
-    clock.now = 61
-    assert session.question("bob").item == item
-    session.answer("ann", item, "cat", fresh_key())
-    session.answer("bob", item, "dog", fresh_key())
-    assert session.snapshot().standing.disagreements == 1
-
-
-def test_with_overlap_an_item_is_asked_of_two_and_never_of_a_third(opened):
-    session = opened(overlap=2)
-    item = session.question("ann").item
-    session.answer("ann", item, "cat", fresh_key())
-    second = session.question("bob")
-    assert (second.item, second.reason) == (item, "second opinion")
-    assert session.question("cid").item != item
-    session.answer("bob", item, "cat", fresh_key())
-    assert session.question("dan").item != item
-    assert session.snapshot().standing.shared == 1
-
-
-def test_a_disagreement_is_no_label_until_someone_decides(opened):
-    session = opened(overlap=3)
-    session.answer("ann", 5, "cat", fresh_key())
-    session.answer("bob", 5, "dog", fresh_key())
-    assert session.snapshot().label(5) is None
-    assert list(session.snapshot().rows())[5]["status"] == "disputed"
-    assert [item for item, _ in session.snapshot().disagreements()] == [5]
-    session.decide("cid", 5, "dog", fresh_key())
-    assert session.snapshot().label(5) == "dog"
-    assert session.snapshot().standing.disagreements == 0
-    session.undo("cid", fresh_key())
-    session.answer("cid", 5, "cat", fresh_key())
-    assert session.snapshot().label(5) == "cat"  # two of three
-
-
-def test_what_one_person_is_unsure_of_another_is_asked_and_what_is_skipped_nobody(opened):
-    session = opened()
-    item = session.question("ann").item
-    session.unsure("ann", item, fresh_key())
-    assert session.question("ann").item != item
-    assert session.question("bob").item == item
-    session.skip("bob", item, fresh_key())
-    assert item not in {session.question(who).item for who in ("ann", "bob", "cid")}
-    assert session.snapshot().aside() == ([item], [item])
-    session.answer("ann", item, "dog", fresh_key())
-    assert session.snapshot().aside() == ([], [])
 
 
 def test_when_all_is_said_there_is_no_question(opened):
@@ -395,47 +245,3 @@ def test_what_follows_each_answer_is_prepared_while_the_person_reads(opened):
         foreseen = session._learner._learner.upcoming(item)
         session.answer("ann", item, ("cat", "dog")[step % 2], fresh_key())
         assert session.question("ann").item == foreseen[step % 2]
-
-
-def test_when_several_people_hurry_one_look_ahead_serves_them_all_and_nobody_twice(opened):
-    session = opened(checks=0)
-    people = ["ann", "bob", "cid"]
-    asked = {who: session.question(who).item for who in people}
-    session._learner._being_read = lambda: list(asked.values())
-    session._learner._to_prepare = lambda: None  # nothing is prepared
-    session._learner._costs_last_until = np.inf  # as if the last look-ahead had taken for ever
-    look_ahead, session._learner._learner._strategy = session._learner._learner._strategy, None  # any other would fail
-    for _ in range(10):
-        for who in people:
-            session.answer(who, asked[who], "cat", fresh_key())
-            asked[who] = session.question(who).item
-        assert len(set(asked.values())) == 3
-        assert not set(asked.values()) & set(session.snapshot().labelled())
-    session._learner._learner._strategy = look_ahead
-    session._learner._costs_last_until = 0.0
-    session.answer("ann", asked["ann"], "dog", fresh_key())
-    assert session.question("ann").item == session._learner._learner.query(without=[asked["bob"], asked["cid"]])
-
-
-def test_one_name_written_in_two_ways_is_one_person(opened):
-    session = opened(overlap=2)
-    session.answer("Zoe\u0308", 3, "cat", fresh_key())
-    session.answer("Zo\u00eb", 3, "dog", fresh_key())
-    assert [event.label for event in session.snapshot().history[3].votes.values()] == ["dog"]
-
-
-def test_a_name_cannot_forge_a_vote_in_the_export(opened):
-    session = opened(overlap=2)
-    session.answer("ann", 3, "cat", fresh_key())
-    session.answer("bob: dog; cid", 3, "cat", fresh_key())
-    session.settle()
-    rows = list(session.snapshot().rows())
-    assert rows[3]["answers"] == 'ann: cat; "bob: dog; cid": cat'
-
-
-def test_whoever_takes_many_names_cannot_keep_everything_from_the_others(opened, monkeypatch):
-    monkeypatch.setattr("fewlabels.session.assignments.MOST", 5)
-    session = opened()
-    asked = [session.question(f"name {k}").item for k in range(50)]
-    assert len(asked) == 50
-    assert session.question("ann") is not None

@@ -11,6 +11,7 @@ CONFIG = """<View>
   </Choices>
 </View>"""
 
+N = 12
 WORDS = {"sea": "fish wave boat salt tide", "sky": "bird cloud wind star kite"}
 
 
@@ -62,6 +63,14 @@ def task(k, *annotations):
         "predictions": [],
         "drafts": [],
     }
+
+
+def tasks(*annotated):
+    """N tasks; annotated are (task, annotation) pairs."""
+    held = {k: [] for k in range(N)}
+    for k, annotation in annotated:
+        held[k].append(annotation)
+    return [task(k, *held[k]) for k in range(N)]
 
 
 def project():

@@ -1,0 +1,170 @@
+"""`fewlabels suggest`: one step of a pipeline."""
+
+import networkx as nx
+import pandas as pd
+import pytest
+from scipy import sparse
+from support.command import run
+
+EDGES = "source,target,weight\nann,bob,1\nbob,cid,2\ncid,dan,1\ndan,eve,1\nx,y,1\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "edges.csv").write_text(EDGES)
+    (tmp_path / "labels.csv").write_text("node,label\nann,cat\neve,dog\n")
+    return tmp_path
+
+
+def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
+    done = run("suggest", "--edges", "edges.csv", "--labels", "labels.csv", "-n", "3", "--out", "p.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "7 nodes, 5 edges, 2 labelled" in done.stdout
+    assert "2 nodes lie in parts of the graph without a label" in done.stdout
+    table = pd.read_csv(folder / "p.csv", index_col="node")
+    assert list(table.columns) == ["label", "prediction", "chance", "reached", "skipped", "check", "p_cat", "p_dog"]
+    assert table.loc["ann"].drop("check").tolist() == ["cat", "cat", 1, True, False, 1, 0]
+    assert pd.isna(table.loc["dan", "label"])  # what nobody taught has no label
+    assert table.loc["dan", "prediction"] == "dog"
+    assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
+
+
+def test_suggest_looks_first_whether_it_can_write(tmp_path):
+    done = run("suggest", "--edges", "not-read-yet.csv", "--out", "nowhere/p.csv", cwd=tmp_path)
+    assert done.stderr == "fewlabels: cannot write nowhere/p.csv: there is no folder nowhere. Create it first.\n"
+
+
+def test_suggest_joins_the_edges_with_the_words_of_their_nodes(folder):
+    names = ["ann", "bob", "cid", "dan", "eve", "x", "y"]
+    rows = [f"{name},{'purr paws' if k % 2 else 'bark bone'},{k % 2}\n" for k, name in enumerate(names)]
+    (folder / "nodes.csv").write_text("node,says,weight\n" + "".join(rows))
+    given = ("suggest", "--edges", "edges.csv", "--labels", "labels.csv", "-n", "1", "--features", "nodes.csv")
+    for more, kind in (["--text", "says"], "words"), ([], "features"):
+        done = run(*given, *more, "--neighbors", "2", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert f"Averaging the {kind} over 5 links, and finding the 2 nearest" in done.stdout
+        assert "lie in parts of the graph without a label" not in done.stdout  # x and y are tied by their words
+    done = run(*given[:-2], "--text", "says", cwd=folder)
+    assert "--text says names a column of a table of nodes: give that table as --features" in done.stderr
+
+
+def test_suggest_takes_what_a_model_thinks(folder):
+    rows = "".join(
+        f"{name},{label},0.9\n" for name, label in zip(["ann", "bob", "cid", "x", "y"], "ccddd", strict=True)
+    )
+    (folder / "model.csv").write_text("node,label,confidence\n" + rows)
+    done = run("suggest", "--edges", "edges.csv", "--predictions", "model.csv", "--out", "p.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "A model's predictions for 5 of 7 nodes" in done.stdout
+    assert "the model given as prior is taken to know 17% of the nodes, before the first answer" in done.stdout
+    table = pd.read_csv(folder / "p.csv", index_col="node")
+    assert table.loc[["ann", "x"], "prediction"].tolist() == ["c", "d"]
+    given = ("suggest", "--edges", "edges.csv", "--predictions", "model.csv")
+    done = run(*given, "--labels", "labels.csv", "--classes", "cat,dog", cwd=folder)
+    assert "model.csv predicts 'c', which is no class: name all of them with --classes" in done.stderr
+    assert "Leave one out" in run(*given, "--prior", "c=0.5,d=0.5", cwd=folder).stderr
+
+
+def test_suggest_draws_checks_and_says_what_they_found(tmp_path):
+    """A ring of 60 in two halves: six checks are drawn, answered, and read back from the table of predictions."""
+    (tmp_path / "ring.csv").write_text("source,target\n" + "".join(f"{k},{(k + 1) % 60}\n" for k in range(60)))
+    labels = {0: "a", 15: "a", 30: "b", 45: "b"}
+
+    def suggest(*more):
+        rows = "".join(f"{node},{label}\n" for node, label in labels.items())
+        (tmp_path / "labels.csv").write_text("node,label\n" + rows)
+        given = ("suggest", "--edges", "ring.csv", "--labels", "labels.csv", "-n", "1", "--out", "p.csv", *more)
+        done = run(*given, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    said = suggest("--check", "6")
+    drawn = [int(line.split("│")[1]) for line in said.splitlines() if "check" in line and "│" in line]
+    assert len(drawn) == 6
+    assert "error:" not in said
+    table = pd.read_csv(tmp_path / "p.csv", index_col="node")
+    assert table["check"].dropna().sort_values().index.tolist() == drawn
+    again = suggest("--check", "6", "--checked", "p.csv")  # none is answered: the same six wait
+    assert [int(line.split("│")[1]) for line in again.splitlines() if "check" in line and "│" in line] == drawn
+    assert "error: nothing is checked yet: still learning" in again
+    assert not any("question" in line and line.split("│")[1].strip() in map(str, drawn) for line in again.splitlines())
+    labels |= {node: "a" if node > 52 or node < 22 else "b" for node in drawn}
+    assert "6 checks, none wrong: probably below 20%" in suggest("--checked", "p.csv", "--target", "0.2")
+    labels |= {drawn[0]: "b" if labels[drawn[0]] == "a" else "a"}
+    assert "6 checks, 2 wrong" in suggest("--checked", "p.csv")
+    del labels[drawn[2]]  # nobody could tell
+    said = suggest("--checked", "p.csv")
+    assert "5 checks, 1 wrong, 1 skipped" in said
+    assert "1 checks before the last answered one have no answer" in said
+
+
+def test_names_that_look_like_formulas_are_text_and_are_read_back(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\n=a,-b\n-b,c\nc,d\n")
+    (tmp_path / "l.csv").write_text("node,label\n=a,@x\nd,y\n")
+    given = ("suggest", "--edges", "e.csv", "--labels", "l.csv", "--check", "2", "--out", "p.csv")
+    assert run(*given, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "p.csv").read_text().splitlines()[1].startswith("'=a,'@x,'@x,")
+    assert run(*given, "--checked", "p.csv", cwd=tmp_path).returncode == 0
+
+
+def test_suggest_takes_a_matrix_whose_nodes_are_numbered(tmp_path):
+    path = sparse.diags_array([1.0, 1.0, 1.0, 1.0], offsets=1, shape=(5, 5))
+    sparse.save_npz(tmp_path / "graph.npz", sparse.csr_array(path + path.T))
+    (tmp_path / "labels.csv").write_text("node,label\n0,cat\n4,dog\n")
+    done = run("suggest", "--edges", "graph.npz", "--labels", "labels.csv", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "5 nodes, 4 edges, 2 labelled" in done.stdout
+    assert pd.read_csv(tmp_path / "p.csv", index_col="node").loc[[0, 1, 3], "prediction"].tolist() == [
+        "cat",
+        "cat",
+        "dog",
+    ]
+
+
+def test_suggest_takes_graphml_whose_lone_nodes_stay(tmp_path):
+    g = nx.path_graph(["ann b.", "bob", "cid"])
+    g.add_node("zoé")
+    nx.write_graphml_xml(g, tmp_path / "g.graphml")
+    (tmp_path / "labels.csv").write_text("node,label\nann b.,cat\ncid,dog\n", encoding="utf-8")
+    done = run("suggest", "--edges", "g.graphml", "--labels", "labels.csv", "--out", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "4 nodes, 2 edges, 2 labelled" in done.stdout
+    assert pd.read_csv(tmp_path / "p.csv", index_col="node")["reached"].to_dict()["zoé"] is False
+
+
+def test_suggest_prints_any_node_name_whole_and_as_it_is(tmp_path):
+    names = ["[red]x", "[/b]y", "https://example.org/" + "a/very/long/path/" * 8, "Zoë, “quoted”"]
+    table = pd.DataFrame({"source": names[:-1], "target": names[1:]})
+    table.to_csv(tmp_path / "edges.csv", index=False)
+    done = run("suggest", "--edges", "edges.csv", "--classes", "[a],[/b]", "-n", "4", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in names:
+        assert f" {name} " in done.stdout
+
+
+def test_suggest_starts_from_no_label_at_all(folder):
+    (folder / "labels.csv").write_text("node,label\n")
+    for labels in ([], ["--labels", "labels.csv"]):
+        done = run("suggest", "--edges", "edges.csv", *labels, "--classes", "cat,dog", "-n", "1", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert "cid" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--edges", "none.csv"], "there is no file none.csv"),
+        (["--edges", "labels.csv"], "has no column 'source'"),
+        (["--edges", "edges.csv", "--labels", "edges.csv"], "has no column 'node'"),
+        (["--edges", "edges.csv"], "name all of them with --classes a,b,c"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--strategy", "tsb"], "Did you mean 'tsa'"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--beta", "-1"], "beta is -1"),
+        (["--edges", "edges.csv", "--classes", "cat,dog", "--out", "none/p.csv"], "there is no folder none"),
+        (["--edges", "edges.csv", "--labels", "labels.csv", "--classes", "cat,owl"], "'dog' is not one of the classes"),
+    ],
+)
+def test_mistakes_get_one_sentence_exit_code_2_and_no_traceback(folder, arguments, sentence):
+    done = run("suggest", *arguments, cwd=folder)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1

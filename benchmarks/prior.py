@@ -9,6 +9,7 @@ Every trial starts from one random label, the same for all models; TSA asks. Mod
   regions      right at about 6 nodes in 10, wrong in whole regions, there always the same way; says 90%
   random       any class anywhere; says 60%
   sure         the same; says 99%
+  nonsense     any class, the same in whole regions; says 90%
 The table has percent right after 1, 5, 10, 20 and 40 answers, and the answers it takes to be as right as the learner
 without a model is after 10, 20 and 40. Each finished trial is a line of JSON: a rerun skips it, `--trials 0` only
 prints the table. A set is read from a file of `--graphs` (as honest.py keeps them), if it is there.
@@ -20,7 +21,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from few_labels_graphs import linked, mnist
+from few_labels_graphs import linked, mnist, near, power
 from scipy import sparse
 
 import fewlabels as fl
@@ -28,7 +29,7 @@ from fewlabels.experiments import datasets
 
 COUNTS = (1, 5, 10, 20, 40)
 REGIONS, WRONG = 40, 0.4
-SAYS = {"independent": 0.6, "regions": 0.9, "random": 0.6, "sure": 0.99}
+SAYS = {"independent": 0.6, "regions": 0.9, "random": 0.6, "sure": 0.99, "nonsense": 0.9}
 
 
 def published(name):
@@ -41,12 +42,21 @@ def blocks(seed=1, n=1200, classes=4, degree=8, mixing=0.15):
     return linked(rng, rng.integers(classes, size=n), degree, mixing)
 
 
+def roll(n=1500):
+    from sklearn.datasets import make_swiss_roll
+
+    X, along = make_swiss_roll(n, noise=0.5, random_state=1)
+    return near(X, along.argsort().argsort() * 6 // n)
+
+
 SETS = {
     "digits": lambda: published("digits"),
     "cora": lambda: published("cora"),
     "blocks": blocks,
-    "citeseer": lambda: published("citeseer"),  # nothing was chosen by this and the next
+    "citeseer": lambda: published("citeseer"),
     "mnist": lambda: mnist(slice(0, 1200)),
+    "power": lambda: power(np.random.default_rng(4), 1500),  # nothing was chosen by this and the next
+    "roll": roll,
 }
 
 
@@ -71,13 +81,13 @@ def model(kind, graph, labels, rng):
     said = rng.integers(C, size=n)
     if kind == "independent":
         said = np.where(rng.random(n) < 1 - WRONG, labels, (labels + rng.integers(1, C, n)) % C)
-    if kind == "regions":
+    if kind in ("regions", "nonsense"):
         far = graph.weights.copy()
         far.data = 1 / far.data
         centres = rng.choice(n, REGIONS, replace=False)
         region = sparse.csgraph.dijkstra(far, indices=centres).argmin(axis=0)
         shift = np.where(rng.random(REGIONS) < WRONG, rng.integers(1, C, REGIONS), 0)
-        said = (labels + shift[region]) % C
+        said = (labels + shift[region]) % C if kind == "regions" else rng.integers(C, size=REGIONS)[region]
     P = np.full((n, C), (1 - SAYS[kind]) / (C - 1))
     P[np.arange(n), said] = SAYS[kind]
     return P

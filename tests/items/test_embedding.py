@@ -1,6 +1,7 @@
 """Photos and texts described by networks: tiny ONNX files, and a hub on this machine."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,13 @@ from support.networks import hub, mean_colour, word_vectors
 import fewlabels as fl
 from fewlabels.cli.inputs import Inputs
 from fewlabels.errors import FileError, ModelError, SettingError
+from fewlabels.graph.read import read_edges
 from fewlabels.items.describe import describe
-from fewlabels.items.embedding import named
+from fewlabels.items.embedding import named, numbers_of
 from fewlabels.items.embedding.chosen import compared
+from fewlabels.items.embedding.onnx_file import averaged
+from fewlabels.items.embedding.onnx_photos import PhotoNetwork
+from fewlabels.items.network import with_node_features
 from fewlabels.items.read import read_items
 
 COLOURS = {"red": (255, 0, 0), "blue": (0, 0, 255), "dark red": (250, 0, 0), "dark blue": (0, 0, 250)}
@@ -223,3 +228,97 @@ def test_embed_is_refused_where_it_has_nothing_to_compare(tmp_path, photos):
 def test_a_photo_that_is_not_there_does_not_make_texts_of_the_others(tmp_path):
     with pytest.raises(FileError, match=r"there is no file .*gone\.png"):
         fl.embed([str(tmp_path / "gone.png")])
+
+
+VECTORS = {"cat": [1, 0], "kitten": [1, 0.1], "car": [0, 1], "lorry": [0.1, 1]}
+
+
+def test_beside_links_texts_and_photos_count_as_the_network_sees_them(tmp_path, photos):
+    """Two links between four nodes; the joint graph is that of `with_features`, and answers outlast the network."""
+    words, colours = word_vectors(tmp_path / "w.onnx", VECTORS), mean_colour(tmp_path / "m.onnx")
+    plain(colours)
+    edges, table = tmp_path / "e.csv", tmp_path / "n.csv"
+    edges.write_text("source,target\na,b\nc,d\n")
+    files = ["blue.png", "red.png", "dark blue.png", "dark red.png"]
+    lines = [f"{node},{word},photos/{file}" for node, word, file in zip("abcd", VECTORS, files, strict=True)]
+    table.write_text("\n".join(["id,says,file", *lines, ""]))
+    links = fl.Graph.from_edges([0, 1], [2, 3])  # a, c, b, d: as in the column source, then in target
+    order = [0, 2, 1, 3]
+    seen = fl.embed([photos / file for file in files], colours)[order]
+    read = np.array(list(VECTORS.values()))[order]
+    for column, model, X in (({"text": "says"}, words, read), ({"image": "file"}, colours, seen)):
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+        expected = links.with_features(X, n_neighbors=1, words=False).fingerprint()
+        items = read_items(table, edges=edges, embed=str(model), neighbors=1, **column)
+        assert items.graph.fingerprint() == expected
+        assert f"compared by {model.name}" in describe(items)[-3]
+        by_hand = read_items(table, edges=edges, neighbors=1, **column)
+        assert (by_hand.fingerprint, by_hand.kind) == (items.fingerprint, "node")
+        piped = with_node_features(
+            read_edges(edges), table, column.get("text"), 1, lambda sentence: None,
+            image=column.get("image"), embed=str(model),
+        )  # fmt: skip
+        assert np.array_equal(piped.weights.toarray(), items.graph.weights.toarray())
+    assert items.pictures.file(1).name == "dark blue.png"
+    edges.write_text("source,target\na,b\nc,q\n")
+    with pytest.raises(FileError, match=r"no row for node 'q': with --image every node needs a picture"):
+        read_items(table, edges=edges, image="file")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "--embed auto: name the column that it reads"),
+        ({"path": "n.csv"}, "name the column of them with --text or --image"),
+        ({"path": "x.npy", "image": "file"}, "--image file names a column, and .*x.npy is an array"),
+        ({"image": "file"}, "--image file names a column of a table of nodes: give that table as --features"),
+        ({"path": "n.csv", "text": "t", "image": "file"}, "--text and --image given together"),
+    ],
+)
+def test_beside_links_a_network_needs_a_column_to_read(tmp_path, given, message):
+    path = tmp_path / given["path"] if "path" in given else None
+    with pytest.raises(SettingError, match=message):
+        with_node_features(
+            fl.Graph.from_edges([0], [1]), path, given.get("text"), 1, print, image=given.get("image"), embed="auto"
+        )
+
+
+def test_an_output_for_every_place_or_patch_is_averaged():
+    """(m, d, height, width), (m, height, width, d) and (m, patches, d): by hand."""
+    places = np.arange(8.0).reshape(1, 2, 2, 2)
+    assert averaged(places).tolist() == [[1.5, 5.5]]
+    assert averaged(places, colours_first=False).tolist() == [[3, 4]]
+    assert averaged(np.array([[[1.0, 2], [3, 6]]])).tolist() == [[2, 4]]
+
+
+def test_weights_in_a_file_beside_the_network_are_part_of_what_it_is(tmp_path, photos):
+    """Exporters keep large weights in net.onnx.data: other weights, other numbers."""
+    model = mean_colour(tmp_path / "m.onnx")
+    versions = {PhotoNetwork(model).version}
+    for name, content in (("m.onnx.data", b"a"), ("m.onnx.data", b"b"), ("m.json", b'{"crop": false}')):
+        (tmp_path / name).write_bytes(content)
+        versions.add(PhotoNetwork(model).version)
+    assert len(versions) == 4
+
+
+def test_what_a_network_made_of_a_photo_is_kept_until_photo_or_network_changes(tmp_path, photos):
+    model = mean_colour(tmp_path / "m.onnx")
+    plain(model)
+    for path in photos.iterdir():
+        os.utime(path, (1e9, 1e9))  # older than a moment, or it may still change
+    calls = []
+
+    def embedded():
+        by = PhotoNetwork(model)
+        real, by.numbers = by.numbers, lambda things: calls.extend(things) or real(things)
+        return numbers_of([photos / "red.png", photos / "blue.png"], by, "image", lambda sentence: None)
+
+    assert embedded().tolist() == embedded().tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert len(calls) == 2
+    Image.new("RGB", (40, 30), (0, 255, 0)).save(photos / "red.png")
+    os.utime(photos / "red.png", (1.1e9, 1.1e9))
+    assert embedded().tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert len(calls) == 3
+    plain(model, size=100)
+    embedded()
+    assert len(calls) == 5

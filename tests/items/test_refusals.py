@@ -95,7 +95,7 @@ def test_paths_and_options_that_lead_nowhere(tmp_path, two_images):
 def test_edges_and_what_does_not_go_with_them(tmp_path):
     edges, table = tmp_path / "e.csv", tmp_path / "n.csv"
     edges.write_text("source,target\na,b\nb,c\n")
-    refused("--edges and --image given together", "Leave --image out", edges=edges, image="x")
+    refused("--image names a column of a table", edges=edges, image="x")
     refused("--text names a column of a table", edges=edges, text="x")
     np.save(tmp_path / "x.npy", np.ones((2, 4)))
     refused("3 items", "order of the nodes", edges=edges, features=tmp_path / "x.npy")

@@ -69,6 +69,18 @@ Predictions = Annotated[
     ),
 ]
 NodeText = Annotated[str | None, typer.Option("--text", help="The column of that table whose words are the features.")]
+NodeImage = Annotated[
+    str | None, typer.Option("--image", help="The column of that table that names photos, which are the features.")
+]
+NodeEmbed = Annotated[
+    str | None,
+    typer.Option(
+        "--embed",
+        help="Compare those texts or photos by a pretrained network: “auto”, a name that fastembed knows, or your own "
+        "model.onnx.",
+        metavar="MODEL",
+    ),
+]
 Port = Annotated[
     int | None,
     typer.Option(

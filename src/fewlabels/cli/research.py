@@ -15,7 +15,9 @@ from fewlabels.cli.options import (
     Centred,
     Columns,
     Ignore,
+    NodeEmbed,
     NodeFeatures,
+    NodeImage,
     NodeText,
     Predictions,
     Seed,
@@ -142,6 +144,8 @@ def compare(
     ignore: Ignore = None,
     features: NodeFeatures = None,
     text: NodeText = None,
+    image: NodeImage = None,
+    embed: NodeEmbed = None,
     predictions: Predictions = None,
     strategies: Annotated[
         str,
@@ -181,7 +185,7 @@ def compare(
     for name in chosen:
         check_name(name)
     dataset = read_dataset(
-        data, labels, label_column, neighbors, features=features, text=text,
+        data, labels, label_column, neighbors, features=features, text=text, image=image, embed=embed,
         columns=comma_separated(columns), ignore=comma_separated(ignore) or (), tell=console.print,
     )  # fmt: skip
     known = int((dataset.labels >= 0).sum())

@@ -14,7 +14,9 @@ from fewlabels.cli.options import (
     TARGET,
     Centred,
     Confidence,
+    NodeEmbed,
     NodeFeatures,
+    NodeImage,
     NodeText,
     Predictions,
     Seed,
@@ -56,6 +58,8 @@ def suggest(
     ] = None,
     features: NodeFeatures = None,
     text: NodeText = None,
+    image: NodeImage = None,
+    embed: NodeEmbed = None,
     neighbors: Annotated[int, typer.Option(help="With --features: nearest neighbours of a node.", min=1)] = 10,
     n: Annotated[int, typer.Option("-n", help="How many nodes to ask about.", min=1)] = 5,
     out: Annotated[Path | None, typer.Option(help="CSV to write: node, label, prediction, chances.")] = None,
@@ -87,6 +91,8 @@ def suggest(
     Papers with citations and words: **fewlabels suggest --edges cites.csv --features papers.csv --text abstract
     --labels labels.csv**
 
+    The same, their abstracts compared by a pretrained network: **--text abstract --embed auto**
+
     With what a model already thinks: **fewlabels suggest --edges edges.csv --predictions model.csv**
 
     How wrong is it? Draw checks with **--check 20 --out p.csv**, answer them in labels.csv without looking at the
@@ -104,7 +110,9 @@ def suggest(
 
     if out:
         require_writable(out)
-    graph = with_node_features(read_edges(edges, console.print), features, text, neighbors, console.print)
+    graph = with_node_features(
+        read_edges(edges, console.print), features, text, neighbors, console.print, image=image, embed=embed
+    )
     known = read_labels(labels, graph.names, console.print) if labels else {}
     model = read_predictions(predictions, comma_separated(classes) or ()) if predictions else None
     heard = sorted({*known.values(), *(model.labels if model else ())})

@@ -30,6 +30,8 @@ def read_dataset(
     *,
     features: Path | None = None,
     text: str | None = None,
+    image: str | None = None,
+    embed: str | None = None,
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     tell: Callable[[str], None] = lambda sentence: None,
@@ -37,7 +39,8 @@ def read_dataset(
     """Edges with a labels file, or features with a label column, made into a graph by nearest neighbours.
 
     Of features, `columns` says which are compared, `ignore` which are not. Edges may be joined with features, or with
-    the texts in a column of a table of nodes. Nodes that only the labels file names stand alone.
+    the texts or photos in a column of a table of nodes, as the network `embed` sees them. Nodes that only the labels
+    file names stand alone.
     """
     name = Path(path).stem
     X = None
@@ -49,11 +52,11 @@ def read_dataset(
             tell(f"{len(alone):,} nodes of {labels} are in no edge and stand alone, the first {alone[0]!r}")
             every = [*graph.names, *alone]
             graph = Graph(among(np.arange(graph.n_nodes), graph.weights, len(every)), names=every)
-        graph = with_node_features(graph, features, text, n_neighbors, tell)
+        graph = with_node_features(graph, features, text, n_neighbors, tell, image=image, embed=embed)
         found = read_labels(labels, graph.names, tell)
         names = [found.get(node, "") for node in graph.names]
-    elif features is not None or text is not None:
-        raise SettingError("--features and --text go with edges: give their labels with --labels.")
+    elif any(each is not None for each in (features, text, image, embed)):
+        raise SettingError("--features, --text, --image and --embed go with edges: give their labels with --labels.")
     else:
         X, names = read_features(path, label_column, columns, ignore, tell)
         graph = Graph.from_features(X, min(n_neighbors, len(X) - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import erfc, exp, pi, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ LEAST = 1e-6  # chances are kept this far from 0 and 1: no model is that sure
 
 
 class Trust(NamedTuple):
-    """What the answers say of a model."""
+    """What the links and the answers say of a model."""
 
     speaks_for: float  # how much likelier they are if the model knows something than if it knows nothing
     share: float  # of the nodes that it is taken to know
@@ -33,23 +34,25 @@ class Opinion:
 
     A node's own chance is one voice, and the same class all around it is many: averages over the links are what is
     added to the field, as log odds. They are first mixed with equal chances, by the share of the nodes that the model
-    knows something of, which is learnt from the answers: before the first, none at all is twice as likely as some.
+    knows something of, which is learnt from the answers: before the first, none at all is twice as likely as some. A
+    model that says no more alike of linked nodes than of any two is a guess, and is believed only by many answers.
     """
 
     def __init__(self, links: sparse.csr_array, chances: Floats) -> None:
         self.chances = chances  # (n, C)
         self.around = _averaged(links, chances)  # (n, C)
         self.says_something = bool(np.ptp(chances) > LEAST)
+        self.follows_links = _follows(links, chances)  # at most 1
         self._links = links
 
     def trust(self, field: Field) -> Trust:
-        """How far the answers so far bear the model out; an unsure one counts as the class it leans to."""
+        """How far links and answers bear the model out; an unsure answer counts as the class it leans to."""
         nodes, said = answered(field)
         ratio = self.chances.shape[1] * np.maximum(self.chances[nodes, said], LEAST)  # (l,) to an equal chance
         log_likelihood = np.log1p(SHARES[:, None] * (ratio - 1)).sum(axis=1)  # of each share
         top = float(log_likelihood.max())
         likelihood = np.exp(log_likelihood - top)
-        speaks_for = float(likelihood.mean() * np.exp(min(top, 500.0)))
+        speaks_for = self.follows_links * float(likelihood.mean() * np.exp(min(top, 500.0)))
         known, odds = float((likelihood * SHARES).sum() / likelihood.sum()), AT_FIRST * speaks_for
         return Trust(speaks_for, known * odds / (1 + odds), len(nodes))
 
@@ -64,7 +67,7 @@ class Opinion:
         return np.asarray(weight * (np.log((C - 1) * p) - np.log1p(-p)))
 
     def believed(self, field: Field) -> bool:
-        """Whether the answers do not speak against the model: then classes that none has named may be predicted."""
+        """Whether nothing speaks against the model: then classes that no answer has named may be predicted."""
         return self.says_something and self.trust(field).speaks_for > REFUTED
 
     def with_class(self) -> Opinion:
@@ -102,3 +105,21 @@ def _averaged(links: sparse.csr_array, chances: Floats) -> Floats:
     for _ in range(STEPS):
         found = (links @ found + own * found) / degree[:, None]
     return found
+
+
+def _follows(links: sparse.csr_array, chances: Floats) -> float:
+    """How much likelier the agreement of linked nodes is if the model knows something than if it guesses; at most 1.
+
+    Agreement is the mean product of what the chances of two linked nodes have beyond the mean of all, as a share of
+    that of a node with itself (Moran's I): 0 give or take `spread` if the same chances lay anywhere, from 0 to 1 else.
+    """
+    beyond = chances - chances.mean(axis=0)
+    covariance = beyond.T @ beyond / len(beyond)  # (C, C)
+    total, own = float(links.sum()), float(np.trace(covariance))
+    if total <= 0 or own <= LEAST**2:
+        return 1.0  # there is nothing to agree about
+    agreement = float((beyond * (links @ beyond)).sum()) / (total * own) + 1 / max(len(beyond) - 1, 1)
+    spread = sqrt(2 * float((links.data**2).sum())) * float(np.linalg.norm(covariance)) / (total * own)
+    z = min(max(agreement / spread, -10.0), 10.0)
+    within = (erfc(-z / sqrt(2)) - erfc((1 - agreement) / spread / sqrt(2))) / 2  # of a Gauss curve from 0 to 1
+    return min(1.0, spread * within * sqrt(2 * pi) * exp(z**2 / 2))

@@ -15,6 +15,7 @@ from fewlabels.files.features import own_features
 from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.items.assemble import Shown, Tell, assemble
+from fewlabels.items.beside import photos_of
 from fewlabels.items.embedding.chosen import compared, compared_photos
 from fewlabels.items.folders import class_note, folder_labels, left_out_note, others_note
 from fewlabels.items.neighbours import neighbour_graph
@@ -50,8 +51,8 @@ def read_items(
     """The items of a folder of images, of a table, or of edges; `tell` reports what takes longer than a moment.
 
     Columns are given by name. Features are a .npy file with a row for every item, in the order of the table or of the
-    sorted images; neighbours come from them, whatever is shown. With edges, features or texts are averaged over the
-    links, and neighbours by them join the links. Images lie in the folder, that of the table, or
+    sorted images; neighbours come from them, whatever is shown. With edges, features, texts or photos are averaged over
+    the links, and neighbours by them join the links. Images lie in the folder, that of the table, or
     `images_from`, wherever links lead. Rows are compared by `columns`, or all that tell them apart, less `ignore`. The
     folders that images lie in are known labels with `labels_from_folders`. `embed` names the pretrained network that
     photos or texts are compared by: "auto", or as in `fewlabels.embed`.
@@ -63,14 +64,15 @@ def read_items(
     )  # fmt: skip
     if labels_from_folders and not folder:
         raise SettingError(f"--labels-from-folders goes with a folder of images, and {data} is none: leave it out.")
-    refuse_needless_network(embed, features, edges, folder or text is not None or image is not None)
+    refuse_needless_network(embed, features, folder or text is not None or image is not None)
     if neighbors < 1:
         raise SettingError(f"{neighbors} neighbours: give at least 1.")
     if edges is not None:
         kind = "node"
         graph, shown = read_network(
-            edges, data, name, label, tell, text=text, features=features, neighbors=neighbors, ignore=ignore
-        )
+            edges, data, name, label, tell, text=text, image=image, features=features, embed=embed,
+            neighbors=neighbors, ignore=ignore, images_from=images_from,
+        )  # fmt: skip
         if graph.n_nodes < 2:
             raise FileError(f"{edges} names 1 node: give at least two items.")
     elif data is None or not data.exists():
@@ -118,7 +120,8 @@ def _from_folder(
     names = [_readable(path.relative_to(folder).as_posix()) for path in paths]
     X = None if features is None else own_features(features, len(paths), "the sorted paths of the images")
     by_hand = X is None and embed is None
-    answers = look_at(paths, features=by_hand, tell=tell, within=_allowed(folder, images_from))
+    within = [one.resolve() for one in (folder, images_from) if one is not None]
+    answers = look_at(paths, features=by_hand, tell=tell, within=within)
     seen = [answer for answer in answers if isinstance(answer, Seen)]
     if len(seen) < 2:
         seen = whole(paths, answers, in_table=False)  # refused, with the reason
@@ -144,11 +147,6 @@ def _from_folder(
         X, by = compared_photos(seen, embed, tell)
         shown = replace(shown, by=by)
     return neighbour_graph(X, neighbors, tell), shown
-
-
-def _allowed(folder: Path, other: Path | None) -> list[Path]:
-    """The folders that images may lie in."""
-    return [one.resolve() for one in (folder, other) if one is not None]
 
 
 def _from_rows(
@@ -186,10 +184,8 @@ def _from_rows(
         tell(f"Finding the {min(neighbors, len(texts) - 1)} nearest neighbours of each of {len(texts):,} texts")
         return text_graph(texts, neighbors, numbers), replace(shown, by=said)
     if image is not None:
-        paths = [path.parent / file for file in rows.texts(image, may_be_empty=False)]
-        within = _allowed(path.parent, images_from)
         by_hand = X is None and embed is None
-        seen = whole(paths, look_at(paths, features=by_hand, tell=tell, within=within), in_table=True)
+        seen = photos_of(rows, image, features=by_hand, tell=tell, images_from=images_from)
         shown = replace(plain, pictures=ImageFiles(seen), contents=contents(seen))
         if X is None:
             X, said = compared_photos(seen, embed, tell)
@@ -226,12 +222,7 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
             "--text and --image given together: an item shows one, and the other columns beneath it. Leave one out."
         )
     if "--edges" in options:
-        if "--image" in options:
-            raise SettingError(
-                "--edges and --image given together: a node shows its text or its columns. Leave --image out; features "
-                "of the images may be given with --features."
-            )
-        columns_named = ("--text", "--label-column", "--name-column")
+        columns_named = ("--text", "--image", "--label-column", "--name-column")
         if data is None and (wrong := [option for option in columns_named if option in options]):
             raise SettingError(f"{wrong[0]} names a column of a table of nodes: give that table as well as --edges.")
     if "--columns" in options and (
@@ -242,15 +233,19 @@ def _refuse_contradictions(data: Path | None, folder: bool, given: dict[str, Any
         raise SettingError(f"{data} is a folder of images, which has no use for {wrong[0]}: leave it out.")
 
 
-def refuse_needless_network(embed: str | None, features: Path | None, edges: Path | None, suits: bool) -> None:
+def refuse_needless_network(embed: str | None, features: Path | None, suits: bool) -> None:
     """Refuse --embed where there is nothing for a network to compare."""
     if embed is None:
         return
-    if features is not None or edges is not None:
-        other = "--features" if features is not None else "--edges"
-        raise SettingError(f"--embed and {other} given together: each says which items are neighbours. Leave one out.")
+    if features is not None:
+        raise SettingError(
+            "--embed and --features given together: each says who are neighbours. Leave one out."
+        )
     if not suits:
-        raise SettingError("--embed compares photos or texts: give a folder of images, or name a column with --text.")
+        raise SettingError(
+            "--embed compares photos or texts: give a folder of images, or a table and its column, with --text or "
+            "--image."
+        )
 
 
 def _readable(name: str) -> str:

@@ -43,7 +43,7 @@ def read_task_items(
     """
     if text is not None and image is not None:
         raise SettingError("--text and --image given together: a task shows one of them here. Leave one out.")
-    refuse_needless_network(embed, features, None, True)
+    refuse_needless_network(embed, features, True)
     keys = list(dict.fromkeys(key for task in found.tasks for key in task.data))
     if text is None and image is None:
         text, image = _shown(found, keys, needed=features is None)

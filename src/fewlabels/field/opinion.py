@@ -112,7 +112,13 @@ def _follows(links: sparse.csr_array, chances: Floats) -> float:
 
     Agreement is the mean product of what the chances of two linked nodes have beyond the mean of all, as a share of
     that of a node with itself (Moran's I): 0 give or take `spread` if the same chances lay anywhere, from 0 to 1 else.
+    Only nodes that the model has an opinion of are looked at.
     """
+    says = np.ptp(chances, axis=1) > LEAST
+    if not says.any():
+        return 1.0
+    if not says.all():
+        links, chances = links[says][:, says], chances[says]
     beyond = chances - chances.mean(axis=0)
     covariance = beyond.T @ beyond / len(beyond)  # (C, C)
     total, own = float(links.sum()), float(np.trace(covariance))

@@ -238,9 +238,7 @@ def refuse_needless_network(embed: str | None, features: Path | None, suits: boo
     if embed is None:
         return
     if features is not None:
-        raise SettingError(
-            "--embed and --features given together: each says who are neighbours. Leave one out."
-        )
+        raise SettingError("--embed and --features given together: each says who are neighbours. Leave one out.")
     if not suits:
         raise SettingError(
             "--embed compares photos or texts: give a folder of images, or a table and its column, with --text or "

@@ -85,3 +85,15 @@ def test_types_of_parquet_are_kept():
 @pytest.mark.parametrize("name", ["acid", "humid", "bid", "piano", "kidneys"])
 def test_a_feature_is_not_an_id_by_its_last_letters(name):
     assert compare_columns("t.csv", pd.DataFrame({name: ["3", "9", "5"]})).X is not None
+
+
+def test_none_is_a_category_among_words_and_nothing_among_numbers():
+    table = pd.DataFrame(
+        {"pain": ["none", "none", "none", "mild", "none", ""], "x": ["1", "2", "none", "4", "5", "9"]}, dtype=str
+    )
+    found = compare_columns("t.csv", table)
+    assert found.sentences == [
+        "Compared, each scaled to mean 0 and variance 1: pain (categories, 0 or 1 for each value); x (numbers)",
+        "Filled in: pain: 1 empty cell as a category of their own, x: 1 empty cell with the median 4",
+    ]
+    assert len(np.unique(found.X[:, :3], axis=0)) == 3

@@ -164,6 +164,12 @@ class TestWorkbooks:
         ('[{"a": 1, "b": "x"}, {"a": null}]', {"a": ["1", ""], "b": ["x", ""]}),
         ('{"a": [1.5, 2], "b": ["x", "y"]}', {"a": ["1.5", "2"], "b": ["x", "y"]}),
         ('{"a": {"0": 1, "1": 2}}', {"a": ["1", "2"]}),
+        ('{"0": {"a": 1, "b": "x"}, "1": {"a": 2}}', {"a": ["1", "2"], "b": ["x", ""]}),  # pandas' orient="index"
+        ('{"u": {"a": 1}, "v": {"a": 2}}', {"id": ["u", "v"], "a": ["1", "2"]}),
+        (
+            '{"a": {"u": 1, "v": 2, "w": 3}, "b": {"u": 4, "v": 5, "w": 6}}',
+            {"a": ["1", "2", "3"], "b": ["4", "5", "6"]},
+        ),
         ('{"a": [1], "b": [1, 2]}', "it holds no list of objects"),
         ("[1, 2]", "it holds no list of objects"),
         ("[]", "is empty: give a list of objects"),
@@ -178,3 +184,25 @@ def test_json(tmp_path, content, found):
     else:
         assert read_table(tmp_path / "t.json", []).to_dict("list") == found
     assert set(table.KINDS) >= {".xlsx", ".xls", ".ods", ".json", ".jsonl", ".feather", ".parquet", ".tsv", ".csv"}
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "columns"),
+    [
+        ("name;size, cm;weight, kg", "ann;1,5;2,5", ["name", "size, cm", "weight, kg"]),
+        ("family, given;length, m", "Müller, Anna;1,5", ["family, given", "length, m"]),
+        ("a\tb, c\td, e", "x, y\t1,5\t2", ["a", "b, c", "d, e"]),
+    ],
+)
+def test_commas_in_a_header_do_not_make_commas_the_separator(tmp_path, header, row, columns):
+    (tmp_path / "t.csv").write_text(f"{header}\n{row}\n{row}\n")
+    found = told(tmp_path / "t.csv")[0]
+    assert list(found.columns) == columns
+    assert len(found.iloc[0]) == row.count(";") + row.count("\t") + 1
+
+
+def test_spaces_around_the_names_of_columns_do_not_count(tmp_path):
+    (tmp_path / "t.csv").write_text("node ,\tlabel , x,x \na,b,1,2\n")
+    assert list(read_table(tmp_path / "t.csv", ["node", "label"]).columns) == ["node", "label", "x", "x "]
+    (tmp_path / "e.csv").write_text("source , target ,weight \na,b,2\n")
+    assert read_edges(tmp_path / "e.csv").weights[0, 1] == 2

@@ -104,17 +104,22 @@ def _column(path: str | os.PathLike[str], name: str, column: pd.Series, *, asked
     x = column.to_numpy(dtype=float, na_value=np.nan) if typed else None
     cells = texts(column) if x is None else []
     gone = missing(cells) if x is None else np.isnan(x)
+    dated = None
+    if x is None and not gone.all():
+        x = numbers(cells, column.attrs.get(DECIMAL_COMMAS, False))
+        if np.isnan(x[~gone]).mean() >= 0.5:
+            x, dated = None, days(cells)
+    if x is None and dated is None:
+        gone = missing(cells, words=True)
     if gone.all():
         return "empty"
     if not asked and gone.mean() > 0.5:
         return f"{gone.sum():,} of {len(gone):,} cells are empty"
-    x = numbers(cells, column.attrs.get(DECIMAL_COMMAS, False)) if x is None else x
-    if np.isnan(x[~gone]).mean() < 0.5:
+    if x is not None:
         _refuse_bad(path, name, column, x, gone)
         if not asked and _counts_rows(name, x[~gone]):
             return f"an id: --columns {name} compares it"
         return _scaled(x, "numbers")
-    dated = days(cells)
     if dated is not None:
         return _scaled(dated[0], f"{dated[1]}, as days")
     said = [cell for cell, absent in zip(cells, gone, strict=True) if not absent]

@@ -22,6 +22,7 @@ from fewlabels.files.table import (
     read_table,
     refuse_ragged,
     require_columns,
+    stripped,
     texts,
 )
 from fewlabels.machine.memory import require
@@ -137,6 +138,7 @@ def _chunks(path: Path, tell: Tell) -> Iterator[pa.RecordBatch]:
             with pd.read_csv(path, **dialect.options(), chunksize=ROWS) as reader:
                 for frame in reader:
                     refuse_ragged(path, frame)
+                    frame.columns = stripped(frame.columns)
                     require_columns(path, frame.columns, ENDS)
                     if dialect.decimal_commas and WEIGHT in frame:
                         frame[WEIGHT] = with_points(frame[WEIGHT])

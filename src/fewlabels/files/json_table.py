@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from fewlabels.machine.memory import require
 if TYPE_CHECKING:
     import pandas as pd
 
+NAME = "id"  # the column of rows' names, where the file calls it nothing
 COPIES = 8  # times the file's size: dictionaries beside the text they were made from
 
 
@@ -32,7 +33,8 @@ def read_json_lines(path: Path) -> pd.DataFrame:
 
 
 def read_json(path: Path) -> pd.DataFrame:
-    """A list of objects, one for every row; or an object of columns, each a list of its cells or {row: cell}."""
+    """A list of objects, one for every row; or an object of columns, each a list of its cells or {row: cell}; or one of
+    rows, {row: {column: cell}}."""
     import pandas as pd
 
     require(COPIES * path.stat().st_size, f"the table in {path}", "Save it as Parquet.")
@@ -44,11 +46,35 @@ def read_json(path: Path) -> pd.DataFrame:
         raise pd.errors.EmptyDataError
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
         return _table_of_rows(content)
+    if isinstance(content, dict) and _holds_rows(content):
+        return _table_of_rows(_named_rows(content))
     if isinstance(content, dict):
         columns = {json_text(key): _cells(cells) for key, cells in content.items()}
         if None not in columns.values() and len({len(cells or ()) for cells in columns.values()}) == 1:
             return pd.DataFrame({key: list(map(json_text, cells or ())) for key, cells in columns.items()}, dtype=str)
     raise ValueError('it holds no list of objects such as [{"name": "a"}, {"name": "b"}]')
+
+
+def _holds_rows(content: dict[str, Any]) -> bool:
+    """Whether {a: {b: cell}} is a table by rows: the names a count them, or are more than there are different b."""
+    if not all(isinstance(inner, dict) for inner in content.values()):
+        return False
+    names = {key for inner in content.values() for key in inner}
+    if _count_rows(names):
+        return False
+    return _count_rows(content) or len(content) > len(names)
+
+
+def _count_rows(names: Collection[str]) -> bool:
+    """Whether these are the numbers of rows, as pandas writes them."""
+    return all(name.isdecimal() for name in names) and {int(name) for name in names} == set(range(len(names)))
+
+
+def _named_rows(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows; what they are called, unless they are only numbered, is a column id of its own."""
+    if _count_rows(content) or any(NAME in row for row in content.values()):
+        return list(content.values())
+    return [{NAME: name, **row} for name, row in content.items()]
 
 
 def _cells(column: Any) -> list[Any] | None:

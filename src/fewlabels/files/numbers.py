@@ -12,7 +12,8 @@ from fewlabels.arrays import Flags, Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "-", "?", ".")  # in lower case
+NONE = "none"  # nothing among numbers or dates, a category among words
+MISSING = ("", "na", "n/a", "#n/a", "nan", "nat", "null", NONE, "-", "?", ".")  # in lower case
 COMMA = r"[+-]?(?:\d+|\d{1,3}(?:[.\u00a0' ]\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?"  # 1.234,5
 POINT = r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"  # 1,234.5
 DATES = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
@@ -20,9 +21,10 @@ DECIMAL_COMMAS = "decimal commas"  # in the attrs of a table: whether the file w
 DAY = 86_400  # seconds
 
 
-def missing(cells: Sequence[str]) -> Flags:
-    """(n,) whether a cell says that there is nothing in it."""
-    return np.array([cell.strip().lower() in MISSING for cell in cells], dtype=bool)
+def missing(cells: Sequence[str], *, words: bool = False) -> Flags:
+    """(n,) whether a cell says that there is nothing in it; among words “none” is an answer like any other."""
+    said = [cell.strip().lower() for cell in cells]
+    return np.array([cell in MISSING and not (words and cell == NONE) for cell in said], dtype=bool)
 
 
 def numbers(cells: Sequence[str], decimal_commas: bool = False) -> Floats:

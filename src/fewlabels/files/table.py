@@ -64,6 +64,7 @@ def read_table(path: str | os.PathLike[str], columns: list[str], tell: Tell = qu
             table, note = pd.read_csv(path, **dialect.options()), dialect.told(path)
             table.attrs[DECIMAL_COMMAS] = dialect.decimal_commas
     refuse_ragged(path, table)
+    table.columns = stripped(table.columns)
     require_columns(path, table.columns, columns)
     if note:
         tell(note)
@@ -107,6 +108,13 @@ def refuse_ragged(path: Path, table: pd.DataFrame) -> None:
 
     if not isinstance(table.index, pd.RangeIndex):
         raise FileError(f"{path} has rows with more cells than its header names columns. Fix the header or the rows.")
+
+
+def stripped(names: Iterable[object]) -> list[object]:
+    """The names of columns without spaces around them; two that would then be the same keep theirs."""
+    names = list(names)
+    short = [name.strip() if isinstance(name, str) else name for name in names]
+    return [one if short.count(one) == 1 else name for one, name in zip(short, names, strict=True)]
 
 
 def require_columns(path: Path, found: Iterable[object], columns: list[str]) -> None:

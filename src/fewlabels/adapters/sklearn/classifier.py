@@ -229,7 +229,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return self.active_learner(checks=rows).error(confidence)
 
     def _spread(self) -> tuple[Floats, float]:
-        """(n, C) the harmonic function, NaN where no label reaches, and the expected error."""
+        """(n, C) the harmonic function, NaN where neither a label nor a prior says anything, and the expected error."""
         labelled = np.flatnonzero(self._number >= 0)
         harmonic = np.zeros((len(self._number), len(self.classes_)))
         harmonic[labelled, self._number[labelled]] = 1
@@ -246,7 +246,10 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         field.observe_all(dict(zip(labelled.tolist(), self._number[labelled].tolist(), strict=True)))
         spread = chances_of(centred_h(field)) if prior is None else two_step_marginals(field)
         harmonic[field.unlabelled] = spread
-        harmonic[field.unlabelled[field.island >= 0]] = np.nan
+        lost = field.unlabelled[field.island >= 0]
+        if field.opinion is not None:
+            lost = lost[~field.opinion.pull(field)[lost].any(axis=1)]
+        harmonic[lost] = np.nan
         return harmonic, expected_error(field)
 
     def _mean(self, ties: Any) -> Floats:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from fewlabels.arrays import Floats, Numbers
 from fewlabels.errors import FileError, ModelError
 
+VERSION = 2  # of how photos and texts are given to a network: raise it when that changes
+
 
 class OnnxFile:
     """An ONNX file; `beside` is what else its numbers depend on."""
@@ -20,7 +22,7 @@ class OnnxFile:
     def __init__(self, path: Path, beside: str) -> None:
         self.path, self.name = path, path.name
         try:
-            self.version = f"{_digest(path)} {beside} 1"
+            self.version = f"{_digest(path)} {beside} {VERSION}"
         except OSError as error:
             raise FileError(f"cannot read {path} ({error.strerror}). Give the path of an ONNX file.") from None
 

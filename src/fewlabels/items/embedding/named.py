@@ -18,6 +18,7 @@ import numpy as np
 
 from fewlabels.arrays import Numbers
 from fewlabels.errors import ModelError, SettingError, nearest
+from fewlabels.items.embedding.onnx_file import VERSION
 from fewlabels.items.feature_cache import cache_folder, far_along
 from fewlabels.items.pictures import opened
 
@@ -37,7 +38,7 @@ class Named:
 
     def __init__(self, model: str, kind: str, tell: Callable[[str], None]) -> None:
         self.name = SUITS[kind] if model == "auto" else model
-        self.version = f"{self.name.lower()} 1"
+        self.version = f"{self.name.lower()} {VERSION}"
         self._kind, self._tell = kind, tell
         self._loaded: Any = None
 

@@ -1,6 +1,8 @@
 """The command line, run as a user runs it."""
 
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 from support.command import run
@@ -38,8 +40,14 @@ def test_demo_asks_with_progress_prints_a_table_and_saves_a_picture(tmp_path):
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_version(tmp_path):
-    assert run("--version", cwd=tmp_path).stdout.startswith("fewlabels 0.")
+def test_as_a_program_it_tells_its_version_and_ends_a_mistake_with_a_sentence_and_2(tmp_path):
+    """In processes of their own; all other tests run commands in this one."""
+    program, told = [sys.executable, "-m", "fewlabels"], {"cwd": tmp_path, "capture_output": True, "text": True}
+    assert subprocess.run([*program, "--version"], **told).stdout.startswith("fewlabels 0.")
+    wrong = subprocess.run([*program, "suggest", "--edges", "none.csv"], **told)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("fewlabels: there is no file none.csv")
+    assert wrong.stderr.count("\n") == 1
 
 
 def test_warm_up_says_when_everything_is_ready(tmp_path):

@@ -1,10 +1,12 @@
 """Small collections of items to label."""
 
+from unittest.mock import patch
+
 import numpy as np
 from support.graphs import random_weights
 
 from fewlabels.graph import Graph
-from fewlabels.items import Items
+from fewlabels.items import Items, digits
 
 
 def words(n=40, classes=("cat", "dog"), known=None, texts=None, seed=0):
@@ -38,3 +40,11 @@ def notes(n=60, seed=0):
     texts = [f"text of {name}, “quoted” & <b>marked</b>\n" for name in names]
     graph = Graph(random_weights(n, rng, density=0.05))
     return Items("notes", "text", graph, names, rng.random((n, 2)), f"notes-{n}-{seed}", texts, classes=CLASSES)
+
+
+def some_digits(n=500):
+    """The first of scikit-learn's digits, enough for one component and a tenth of the work of all, and what they are."""
+    _, truth, images = digits.load()
+    graph = Graph.from_features(images[:n].reshape(n, -1), n_neighbors=digits.NEIGHBORS)
+    with patch.object(digits, "load", lambda: (graph, truth[:n], images[:n])):
+        return digits.digits_items(), [str(digit) for digit in truth[:n]]

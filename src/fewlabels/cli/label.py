@@ -207,36 +207,39 @@ def open_page(
     check_settings(strategy, target, overlap, confidence, checks)
     advice = None if guidelines is None else read_guidelines(guidelines)
     place = find_place(host, port, token, people=read_people(people) if people else ())
-    with console.status("Reading") as status:
-        items = read(tell=status.update)
-    for line in describe(items):
-        console.print(line)
-    with console.status(f"Getting ready for {len(items.names):,} items") as status:
-        warm_up(status.update)
-        session = Session(
-            items, store, target=target, confidence=confidence, checks=checks, strategy=strategy, overlap=overlap,
-            seed=seed, tell=status.update,
-        )  # fmt: skip
-        begun(session)
-    console.print(describe_labels(items, session.classes))
-    if forecast := session.snapshot().standing.forecast:
-        console.print(forecast)
-    answers = sum(session.snapshot().standing.people.values())
-    console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
-    for own, person in place.people.items():
-        console.print(f"Link of {person}: {place.invitation(own)}")
-    if place.several and not place.people:
-        console.print("Names are taken on trust; --people gives everybody a link of their own.")
-        console.print("Others can label too: whoever has this address, token included, may answer and see the items.")
-    serve(
-        session,
-        place,
-        browser=browser,
-        trusted=trusted,
-        started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"),
-        formats=formats(found),
-        guidelines=advice,
-    )
+    with place.socket:
+        with console.status("Reading") as status:
+            items = read(tell=status.update)
+        for line in describe(items):
+            console.print(line)
+        with console.status(f"Getting ready for {len(items.names):,} items") as status:
+            warm_up(status.update)
+            session = Session(
+                items, store, target=target, confidence=confidence, checks=checks, strategy=strategy, overlap=overlap,
+                seed=seed, tell=status.update,
+            )  # fmt: skip
+            begun(session)
+        console.print(describe_labels(items, session.classes))
+        if forecast := session.snapshot().standing.forecast:
+            console.print(forecast)
+        answers = sum(session.snapshot().standing.people.values())
+        console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
+        for own, person in place.people.items():
+            console.print(f"Link of {person}: {place.invitation(own)}")
+        if place.several and not place.people:
+            console.print("Names are taken on trust; --people gives everybody a link of their own.")
+            console.print(
+                "Others can label too: whoever has this address, token included, may answer and see the items."
+            )
+        serve(
+            session,
+            place,
+            browser=browser,
+            trusted=trusted,
+            started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"),
+            formats=formats(found),
+            guidelines=advice,
+        )
     standing = session.snapshot().standing
     console.print(standing.verdict)
     further = "the same command continues there" if session.path == store else f"continue with --store {session.path}"

@@ -30,6 +30,13 @@ def load(name):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest first, so that the cores finish together."""
-    first = ("test_kills.py", "test_neighbor_search.py", "test_browser.py", "test_cluster.py")
+    """The longest first, so that the cores finish together; one alone compiles the kernels of the sparse engine."""
+    first = (
+        "test_sparse.py",
+        "test_browser.py",
+        "test_cluster.py",
+        "test_kills.py",
+        "test_precision.py",
+        "test_docs.py",
+    )
     items.sort(key=lambda item: first.index(item.path.name) if item.path.name in first else len(first))

@@ -1,15 +1,15 @@
 """After warming up, nothing that people do on the page waits for a compiler; in a process of its own, so that no other
 test has compiled anything."""
 
+import os
 import subprocess
 import sys
-from pathlib import Path
 
 SESSION = """
 import sys
 from pathlib import Path
 from numba.core.dispatcher import Dispatcher
-from fewlabels.items.digits import digits_items
+from support.items import some_digits
 from fewlabels.session import Session
 from fewlabels.session.warm_up import warm_up
 
@@ -20,10 +20,10 @@ def compiled():
 
 warm_up()
 before = compiled()
-session = Session(digits_items(), Path(sys.argv[1]), overlap=2)
+session = Session(some_digits(700)[0], Path(sys.argv[1]), overlap=2)
 keys = map("key-{:08d}".format, range(1000))
 session.skip("ann", session.question("ann").item, next(keys))
-for step in range(6):
+for step in range(3):
     for who in ("ann", "bob"):
         item = session.question(who).item
         session.explain(item)
@@ -43,6 +43,7 @@ print(*(compiled() - before), sep="\\n")
 def test_no_action_on_the_page_needs_a_kernel_that_was_not_warmed_up(tmp_path):
     (tmp_path / "session.py").write_text(SESSION)
     command = [sys.executable, str(tmp_path / "session.py"), str(tmp_path / "store.sqlite")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent, check=False)
+    surroundings = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, capture_output=True, text=True, env=surroundings, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == ""

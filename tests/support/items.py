@@ -43,7 +43,7 @@ def notes(n=60, seed=0):
 
 
 def some_digits(n=500):
-    """The first of scikit-learn's digits, enough for one component and a tenth of the work of all, and what they are."""
+    """The first of scikit-learn's digits, all in one component, and what they are: a tenth of the work of all."""
     _, truth, images = digits.load()
     graph = Graph.from_features(images[:n].reshape(n, -1), n_neighbors=digits.NEIGHBORS)
     with patch.object(digits, "load", lambda: (graph, truth[:n], images[:n])):

@@ -24,7 +24,7 @@ from fewlabels.session import Session
 from fewlabels.session.store import Event
 from fewlabels.web import present
 
-KILLS = int(os.environ.get("FEWLABELS_KILLS", "30"))  # `make soak` asks for 1,000
+KILLS = int(os.environ.get("FEWLABELS_KILLS", "12"))  # `make soak` asks for 1,000
 CLIENTS, MOST_CLASSES = 4, 9
 SEED = 5
 

@@ -27,11 +27,12 @@ N = sum(SIZES)
 
 
 @contextlib.contextmanager
-def local(n_workers):
-    """A scheduler, and workers that are processes of their own with one thread each."""
+def local(n_workers, processes=True):
+    """A scheduler, and workers with one thread each that are processes of their own."""
     with distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-    ) as made:
+        n_workers=n_workers, threads_per_worker=1, processes=processes, protocol="tcp://",
+        dashboard_address=":0", silence_logs=50,
+    ) as made:  # fmt: skip
         yield made.scheduler_address
 
 
@@ -43,7 +44,7 @@ def two():
 
 @pytest.fixture(scope="module")
 def one():
-    with local(1) as address, Cluster(address) as cluster:
+    with local(1, processes=False) as address, Cluster(address) as cluster:  # in this one: a start costs seconds
         yield cluster
 
 

@@ -20,7 +20,7 @@ demo: $(INSTALLED)
 	$(BIN)/fewlabels demo
 
 # The tests import what people install: the wheel, made from the sdist, not src. (pytest alone tests src.)
-# Two tests at a time; Numba's idle threads sleep, so that they do not keep each other from the cores.
+# Two files at a time, in the order of tests/conftest.py; Numba's idle threads sleep, and leave the cores to others.
 PYTEST = PYTHONPATH=$(CURDIR)/$(WHEEL) FEWLABELS_TESTED=$(CURDIR)/$(WHEEL) OMP_WAIT_POLICY=passive \
 	$(1)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(WHEEL)/fewlabels tests
 
@@ -28,12 +28,13 @@ test: $(INSTALLED)
 	$(MAKE) -j 2 lint $(WHEEL)
 	$(call PYTEST,$(BIN))
 
-# An hour and more: fields on ill-conditioned graphs of up to 300,000 nodes; a store on a disk that fails at every write or loses the last ones, 10,000 flipped bits in it, and a
-# server killed 1,000 times while people answer; then all injections in all places of all requests.
+# An hour and more: neighbours found by pynndescent itself; fields on ill-conditioned graphs of up to 300,000 nodes; a
+# store on a disk that fails at every write or loses the last ones, 10,000 flipped bits in it, and a server killed 1,000
+# times while people answer; then all injections in all places of all requests.
 soak: $(INSTALLED)
 	FEWLABELS_LONGEST=300000 FEWLABELS_CRASHES=1 FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 FEWLABELS_INJECTIONS=1 \
-		FEWLABELS_APPROXIMATE=1 \
-		$(BIN)/python -m pytest --timeout=0 tests/graph/test_neighbor_search.py tests/field/sparse/test_precision.py tests/session/test_crashes.py tests/session/test_damage.py \
+		FEWLABELS_APPROXIMATE=1 $(BIN)/python -m pytest --timeout=0 tests/graph/test_neighbor_search.py \
+		tests/field/sparse/test_precision.py tests/session/test_crashes.py tests/session/test_damage.py \
 		tests/web/test_kills.py tests/web/test_injections.py tests/labelstudio/test_injections.py
 
 # People answer, undo, review and export for an hour, or for SECONDS; memory and open files are watched.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fewlabels.items import feature_cache
-from fewlabels.items.feature_cache import Cache, cache_folder, cached_features, file_keys, text_keys
+from fewlabels.items.feature_cache import Cache, cache_folder, cached_features, file_keys, real_paths, text_keys
 
 OLD = 1_700_000_000
 
@@ -110,3 +110,12 @@ def test_what_was_not_used_for_longest_goes_first(monkeypatch):
 def test_only_the_user_reads_it(files, folder):
     features(files, Compute())
     assert (folder / feature_cache.NAME).stat().st_mode & 0o077 == 0
+
+
+def test_links_to_files_and_folders_lead_where_the_system_says(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "x").write_text("1")
+    (tmp_path / "to").symlink_to(tmp_path / "a" / "b")
+    (tmp_path / "to" / "y").symlink_to("x")
+    paths = [tmp_path / "a" / "b" / "x", tmp_path / "to" / "x", tmp_path / "to" / "y", tmp_path / "a" / ".." / "none"]
+    assert real_paths(paths) == [str(path.resolve()) for path in paths]

@@ -6,7 +6,7 @@ import pytest
 from fewlabels.graph import Graph
 from fewlabels.items import neighbours
 from fewlabels.items.feature_cache import Cache
-from fewlabels.items.neighbours import map_of, neighbour_graph
+from fewlabels.items.neighbours import map_of, neighbour_graph, text_neighbours
 
 
 @pytest.fixture
@@ -40,3 +40,13 @@ def test_what_is_broken_is_computed_anew(points, monkeypatch):
     monkeypatch.setattr(Cache, "find", lambda self, keys: {k: v[:-40] for k, v in kept(self, keys).items()})
     assert neighbour_graph(points, 5, quiet).fingerprint() == graph.fingerprint()
     assert map_of(graph).shape == (60, 2)
+
+
+def test_neighbours_of_texts_are_found_once(points, monkeypatch):
+    texts = [f"word{k % 9} and word{k % 7}" for k in range(60)]
+    by_words, by_numbers = (text_neighbours(texts, 3, X, quiet) for X in (None, points))
+    monkeypatch.setattr(neighbours, "text_graph", None)
+    for graph, X in ((by_words, None), (by_numbers, points)):
+        assert text_neighbours(texts, 3, X, quiet).fingerprint() == graph.fingerprint()
+    with pytest.raises(TypeError):
+        text_neighbours([*texts[1:], "another"], 3, None, quiet)

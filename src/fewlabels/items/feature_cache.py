@@ -68,6 +68,24 @@ def cached_features(
 
 def file_keys(paths: Iterable[Path]) -> list[str]:
     """What tells each file from any other, and from itself once changed: path, size and date; "" where unsure."""
+    return keys_of_real(real_paths(paths))
+
+
+def real_paths(paths: Iterable[Path]) -> list[str]:
+    """Where each path leads, links followed; every folder is looked up once."""
+    folders: dict[str, str] = {}
+    found = []
+    for path in map(os.fspath, paths):
+        folder, name = os.path.split(path)
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        real = f"{folders[folder]}{os.sep}{name}"
+        found.append(os.path.realpath(real) if os.path.islink(real) else real)  # noqa: PTH114, a Path takes longer
+    return found
+
+
+def keys_of_real(paths: Iterable[str]) -> list[str]:
+    """`file_keys` of paths without links."""
     now = time.time()
     return [_file_key(path, now) for path in paths]
 
@@ -168,10 +186,9 @@ def cache_folder() -> Path:
     return Path(os.environ.get(FOLDER) or pooch.os_cache("fewlabels"))
 
 
-def _file_key(path: Path, now: float) -> str:
+def _file_key(real: str, now: float) -> str:
     try:
-        real = os.path.realpath(path)  # in half the time of Path.resolve
-        found = Path(real).stat()
+        found = os.stat(real)  # noqa: PTH116, a Path takes longer
     except OSError:
         return ""
     if now - found.st_mtime < FRESH:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from fewlabels.errors import GraphError
 from fewlabels.graph import Graph
 from fewlabels.items.feature_cache import Cache
 from fewlabels.items.layout import layout
+from fewlabels.items.texts import VERSION as WORDS
+from fewlabels.items.texts import text_graph
 
 VERSION = 1  # of neighbours and map: raise it when either changes
 MANY = 2_000  # items from which they are worth remembering
@@ -26,21 +29,45 @@ BROKEN = (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile)
 def neighbour_graph(X: Floats, neighbors: int, tell: Callable[[str], None]) -> Graph:
     """Each item tied to its nearest by these features."""
     n, k = len(X), min(neighbors, len(X) - 1)
+    if n > MANY:
+        tell(f"Finding the {k} nearest neighbours of each of {n:,} items")
+    return _remembered(n, lambda: [f"{X.shape} {k} ".encode(), _bytes(X)], lambda: Graph.from_features(X, k))
+
+
+def text_neighbours(texts: Sequence[str], neighbors: int, numbers: Floats | None, tell: Callable[[str], None]) -> Graph:
+    """Each text tied to its nearest, by these numbers of a network, or by the words they share."""
+    n, k = len(texts), min(neighbors, len(texts) - 1)
+    tell(f"Finding the {k} nearest neighbours of each of {n:,} texts")
+
+    def parts() -> list[bytes]:
+        by = f"words {WORDS}".encode() if numbers is None else _bytes(numbers)
+        return [json.dumps([k, list(texts)]).encode(), by]
+
+    return _remembered(n, parts, lambda: text_graph(texts, neighbors, numbers))
+
+
+def _remembered(n: int, parts: Callable[[], list[bytes]], compute: Callable[[], Graph]) -> Graph:
+    """The graph of n items, computed from these parts unless it was before."""
     if n <= MANY:
-        return Graph.from_features(X, k)
-    tell(f"Finding the {k} nearest neighbours of each of {n:,} items")
-    key = hashlib.sha256(f"{X.shape} {k} ".encode() + np.ascontiguousarray(X, dtype="<f8").tobytes()).hexdigest()
-    cache = Cache(f"neighbours {VERSION}")
+        return compute()
+    digest = hashlib.sha256()
+    for part in parts():
+        digest.update(part)
+    cache, key = Cache(f"neighbours {VERSION}"), digest.hexdigest()
     held = _arrays(cache, key)
     if held is not None:
         try:
             return Graph(sparse.csr_array((held["data"], held["indices"], held["indptr"]), shape=(n, n)))
         except (GraphError, *BROKEN):
             pass  # computed anew, below
-    graph = Graph.from_features(X, k)
+    graph = compute()
     W = graph.weights
     _keep(cache, key, data=W.data, indices=W.indices, indptr=W.indptr)
     return graph
+
+
+def _bytes(X: Floats) -> bytes:
+    return np.ascontiguousarray(X, dtype="<f8").tobytes()
 
 
 def map_of(graph: Graph) -> Floats:

@@ -89,15 +89,30 @@ def images_in(folder: Path) -> tuple[list[Path], int]:
     Hidden files and folders are not looked at.
     """
     found, others = [], 0
-    for path in folder.rglob("*"):
-        inside = path.relative_to(folder)
-        if any(part.startswith(".") for part in inside.parts) or not path.is_file():
-            continue
-        if path.suffix.lower() in SUFFIXES:
-            found.append(path)
-        else:
-            others += 1
-    return sorted(found, key=lambda path: path.relative_to(folder).as_posix()), others
+    waiting = [(folder, "")]
+    while waiting:
+        here, inside = waiting.pop()
+        for entry in _entries(here):
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append((Path(entry.path), f"{inside}{entry.name}/"))
+            elif not (Path(entry.path) if entry.is_symlink() else entry).is_file():  # a link may lead to itself
+                continue
+            elif entry.name.lower().endswith(SUFFIXES):
+                found.append(inside + entry.name)
+            else:
+                others += 1
+    return [folder / name for name in sorted(found)], others
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies in a folder; nothing in one that may not be opened."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except PermissionError:
+        return []
 
 
 def look_at(

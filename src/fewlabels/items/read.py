@@ -18,12 +18,11 @@ from fewlabels.items.assemble import Shown, Tell, assemble
 from fewlabels.items.beside import photos_of
 from fewlabels.items.embedding.chosen import compared, compared_photos
 from fewlabels.items.folders import class_note, folder_labels, left_out_note, others_note
-from fewlabels.items.neighbours import neighbour_graph
+from fewlabels.items.neighbours import neighbour_graph, text_neighbours
 from fewlabels.items.network import read_network
 from fewlabels.items.pictures import SUFFIXES, ImageFiles, contents, images_in, look_at, whole
 from fewlabels.items.rows import Rows, read_rows
 from fewlabels.items.seen import Seen
-from fewlabels.items.texts import text_graph
 
 
 def _say_nothing(sentence: str) -> None:
@@ -181,8 +180,7 @@ def _from_rows(
         if X is not None:
             return neighbour_graph(X, neighbors, tell), shown
         numbers, said = compared(texts, "text", embed, tell)
-        tell(f"Finding the {min(neighbors, len(texts) - 1)} nearest neighbours of each of {len(texts):,} texts")
-        return text_graph(texts, neighbors, numbers), replace(shown, by=said)
+        return text_neighbours(texts, neighbors, numbers, tell), replace(shown, by=said)
     if image is not None:
         by_hand = X is None and embed is None
         seen = photos_of(rows, image, features=by_hand, tell=tell, images_from=images_from)

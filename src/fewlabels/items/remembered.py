@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from fewlabels.items.feature_cache import CHUNK, Cache, file_keys
+from fewlabels.items.feature_cache import CHUNK, Cache, keys_of_real, real_paths
 from fewlabels.items.images import VERSION
 from fewlabels.items.seen import Seen
 
@@ -21,11 +20,12 @@ class Remembered:
 
     def __init__(self, paths: Sequence[Path], features: bool) -> None:
         self._cache = Cache(f"images {VERSION}")
-        self._keys = file_keys(paths)
+        real = real_paths(paths)
+        self._keys = keys_of_real(real)
         found = self._cache.find(self._keys)
         self.known: dict[int, Seen] = {}  # by the number of the path
         for k, key in enumerate(self._keys):
-            one = _unpacked(paths[k], found[key]) if key in found else None
+            one = _unpacked(real[k], found[key]) if key in found else None
             if one is not None and (one.features is not None or not features):
                 self.known[k] = one
 
@@ -52,11 +52,11 @@ def _packed(one: Seen) -> bytes:
     return json.dumps(head).encode() + b"\n" + numbers + one.thumbnail
 
 
-def _unpacked(path: Path, content: bytes) -> Seen | None:
+def _unpacked(real: str, content: bytes) -> Seen | None:
     head, _, rest = content.partition(b"\n")
     try:
         kind, sha256, size, drawn, width = json.loads(head)
         numbers = np.frombuffer(rest[: width * WIDTH], "<f4").astype(float) if width else None
-        return Seen(Path(os.path.realpath(path)), kind, sha256, size, rest[width * WIDTH :], numbers, drawn)
+        return Seen(Path(real), kind, sha256, size, rest[width * WIDTH :], numbers, drawn)
     except (ValueError, TypeError):
         return None

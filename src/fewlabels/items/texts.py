@@ -14,6 +14,7 @@ from fewlabels.graph import Graph
 from fewlabels.graph.knn import among, knn_weights
 from fewlabels.items.words import WORD
 
+VERSION = 1  # of how words are compared: raise it when that changes, and neighbours are found anew
 OPENING = 2  # words that a text opens with
 PIECES = (2, 4)  # letters of a piece, at least and at most
 

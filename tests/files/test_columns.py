@@ -97,3 +97,11 @@ def test_none_is_a_category_among_words_and_nothing_among_numbers():
         "Filled in: pain: 1 empty cell as a category of their own, x: 1 empty cell with the median 4",
     ]
     assert len(np.unique(found.X[:, :3], axis=0)) == 3
+
+
+def test_names_with_commas_are_quoted_and_numbers_called_nr_are_ids():
+    table = pd.DataFrame({"Kunden-Nr.": ["1007", "1003", "1005"], "size, cm": ["1", "2", "4"]})
+    assert compare_columns("t.csv", table).sentences == [
+        'Compared, each scaled to mean 0 and variance 1: "size, cm" (numbers)',
+        "Left out: Kunden-Nr. (an id: --columns Kunden-Nr. compares it)",
+    ]

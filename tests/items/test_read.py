@@ -287,3 +287,8 @@ def test_a_label_column_is_told_of_and_can_be_ignored(tmp_path):
     named = written(REVIEWS.rename(columns={"label": "Target"}), tmp_path / "s.csv")
     [note] = read_items(named, text="review").notes
     assert note == "Column 'Target' looks like labels: --label-column Target takes it"
+
+
+def test_rows_are_named_by_a_column_in_capitals_too(tmp_path):
+    (tmp_path / "t.csv").write_text("Name,x\nann,1\nbob,2\ncid,4\n")
+    assert list(read_items(tmp_path / "t.csv").names) == ["ann", "bob", "cid"]

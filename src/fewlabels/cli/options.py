@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 from collections.abc import Iterable
@@ -138,8 +139,15 @@ def passive_threads() -> None:
 
 
 def comma_separated(text: str | None) -> tuple[str, ...] | None:
-    """The names in a,b,c, each once."""
-    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip())) if text else None
+    """The names in a,b,c, each once; one that holds a comma stands in quotes.
+
+    >>> comma_separated('a, b,"size, cm",a')
+    ('a', 'b', 'size, cm')
+    """
+    if not text:
+        return None
+    rows = csv.reader([text], skipinitialspace=True)
+    return tuple(dict.fromkeys(name.strip() for row in rows for name in row if name.strip()))
 
 
 def number(text: str) -> float | str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LABELS = ("label", "labels", "class", "target")  # what a column of labels is called
 CATEGORIES = 50  # different texts beyond which a column is text
 RUN = 20  # rows from which numbers that count them are an id
-ID = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid|index|idx|key|nr|no))$|[a-z]I[Dd]$")
+ID = re.compile(r"(?i:(?:^|[^a-z])(?:id|uuid|guid|index|idx|key|nr|no))\.?$|[a-z]I[Dd]$")
 LISTED = 12  # columns named in a sentence
 
 
@@ -81,17 +81,26 @@ def compare_columns(
     blocks = []
     for name, original in zip(names, table.columns, strict=True):
         if name in dropped or (columns is not None and name not in columns):
-            account.left_out.append(f"{name} (as told)" if name in dropped else name)
+            account.left_out.append(f"{quoted(name)} (as told)" if name in dropped else quoted(name))
             continue
         found = _column(path, name, table[original], asked=columns is not None)
         if isinstance(found, str):
-            account.left_out.append(f"{name} ({found})")
+            account.left_out.append(f"{quoted(name)} ({found})")
             continue
-        account.used.setdefault(found.kind, []).append(name)
+        account.used.setdefault(found.kind, []).append(quoted(name))
         if found.filled:
-            account.filled.append(f"{name}: {found.filled}")
+            account.filled.append(f"{quoted(name)}: {found.filled}")
         blocks.append(found.block)
     return Compared(np.concatenate(blocks, axis=1) if blocks else None, account.sentences())
+
+
+def quoted(name: str) -> str:
+    """The name of a column as it is written between commas.
+
+    >>> quoted("size"), quoted("size, cm")
+    ('size', '"size, cm"')
+    """
+    return '"{}"'.format(name.replace('"', '""')) if "," in name or '"' in name else name
 
 
 def _column(path: str | os.PathLike[str], name: str, column: pd.Series, *, asked: bool) -> _Used | str:
@@ -118,7 +127,7 @@ def _column(path: str | os.PathLike[str], name: str, column: pd.Series, *, asked
     if x is not None:
         _refuse_bad(path, name, column, x, gone)
         if not asked and _counts_rows(name, x[~gone]):
-            return f"an id: --columns {name} compares it"
+            return f"an id: --columns {quoted(name)} compares it"
         return _scaled(x, "numbers")
     if dated is not None:
         return _scaled(dated[0], f"{dated[1]}, as days")

@@ -11,12 +11,20 @@ MOST_CLASSES = 100
 
 
 def folder_labels(names: Sequence[str]) -> dict[int, str]:
-    """{image: the outermost folder it lies in}, for those that lie in one.
+    """{image: the outermost folder that tells some from others}, for those that lie in one.
+
+    An archive unpacks into a folder that holds all others: it is no class.
 
     >>> folder_labels(["cats/1.jpg", "dogs/small/2.jpg", "3.jpg"])
     {0: 'cats', 1: 'dogs'}
+    >>> folder_labels(["pets/cats/1.jpg", "pets/dogs/small/2.jpg"])
+    {0: 'cats', 1: 'dogs'}
     """
-    return {k: name.split("/", 1)[0] for k, name in enumerate(names) if "/" in name}
+    folders = [name.split("/")[:-1] for name in names]
+    first, last = min(folders, default=[]), max(folders, default=[])
+    shared = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    level = shared if any(len(inside) > shared for inside in folders) else 0
+    return {k: inside[level] for k, inside in enumerate(folders) if len(inside) > level}
 
 
 def class_note(labels: Mapping[int, str], n: int) -> str:

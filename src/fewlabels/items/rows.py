@@ -93,8 +93,9 @@ def read_rows(
     """The table; it must have the columns named, those in `also` included. Rows are compared by `columns`, or by all
     that tell them apart, less those in `ignore`.
 
-    Without `name`, the first of id, name, node, file (and then of `also`) without empty or repeated values names the
-    rows. Without `label`, labels come from the column "label" if there is one that nobody ignores or compares.
+    Without `name`, the first of id, name, node, file in any case (and then of `also`) without empty or repeated values
+    names the rows. Without `label`, labels come from the column "label" if there is one that nobody ignores or
+    compares.
     """
     notes: list[str] = []
     table = read_table(path, [column for column in (name, label, *also) if column is not None], notes.append)
@@ -108,7 +109,9 @@ def read_rows(
     if label is not None and label in (name, *also):
         raise FileError(f"the column {label!r} cannot be the label and something else: name two columns.")
     if name is None:
-        candidates = [column for column in (*NAMES, *also) if column in table.columns and column != label]
+        called = {column.lower(): column for column in reversed(table.columns)}
+        candidates = [called[one] for one in NAMES if one in called] + list(also)
+        candidates = [column for column in candidates if column != label]
         name = next((column for column in candidates if _names_rows(path, table, column)), None)
     return Rows(path, table, name, label, columns, ignore, notes)
 

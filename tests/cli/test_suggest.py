@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from support.command import run
+from support.networks import word_vectors
 
 EDGES = "source,target,weight\nann,bob,1\nbob,cid,2\ncid,dan,1\ndan,eve,1\nx,y,1\n"
 
@@ -48,6 +49,16 @@ def test_suggest_joins_the_edges_with_the_words_of_their_nodes(folder):
         assert "lie in parts of the graph without a label" not in done.stdout  # x and y are tied by their words
     done = run(*given[:-2], "--text", "says", cwd=folder)
     assert "--text says names a column of a table of nodes: give that table as --features" in done.stderr
+
+
+def test_suggest_compares_texts_by_a_network_and_prints_no_bar(folder):
+    word_vectors(folder / "w.onnx", {"cat": [1, 0], "car": [0, 1]})
+    (folder / "nodes.csv").write_text("node,says\n" + "".join(f"{n},cat\n" for n in ("ann", "x")) + "bob,car\ny,car\n")
+    given = ("suggest", "--edges", "edges.csv", "--labels", "labels.csv", "--features", "nodes.csv", "--text", "says")
+    done = run(*given, "--embed", "w.onnx", "-n", "1", cwd=folder)
+    assert "Nodes are compared by w.onnx, 2 numbers each" in done.stdout, done.stderr
+    assert "Averaging the texts over 5 links" in done.stdout
+    assert "of 4" not in done.stdout
 
 
 def test_suggest_takes_what_a_model_thinks(folder):

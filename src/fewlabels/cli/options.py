@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,13 @@ from fewlabels.strategies import STRATEGIES
 console = Console(  # names of nodes and files are printed as they are, and long lines whole where there is no terminal
     markup=False, highlight=False, width=None if sys.stdout.isatty() else 500
 )
+
+
+@contextmanager
+def reading() -> Iterator[Callable[[str], None]]:
+    """What hears of files as they are read: sentences are printed, and bars replace each other in one line."""
+    with console.status("Reading") as status:
+        yield lambda sentence: (status.update if set(sentence) & set("█░") else console.print)(sentence)
 
 
 def one_strategy() -> list[tuple[str, str]]:

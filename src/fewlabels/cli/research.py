@@ -26,6 +26,7 @@ from fewlabels.cli.options import (
     console,
     number,
     one_more,
+    reading,
     some_strategies,
 )
 from fewlabels.errors import SettingError, nearest
@@ -184,10 +185,11 @@ def compare(
     chosen = comma_separated(strategies) or ()
     for name in chosen:
         check_name(name)
-    dataset = read_dataset(
-        data, labels, label_column, neighbors, features=features, text=text, image=image, embed=embed,
-        columns=comma_separated(columns), ignore=comma_separated(ignore) or (), tell=console.print,
-    )  # fmt: skip
+    with reading() as tell:
+        dataset = read_dataset(
+            data, labels, label_column, neighbors, features=features, text=text, image=image, embed=embed,
+            columns=comma_separated(columns), ignore=comma_separated(ignore) or (), tell=tell,
+        )  # fmt: skip
     known = int((dataset.labels >= 0).sum())
     console.print(
         f"{dataset.graph.n_nodes:,} nodes, {dataset.graph.n_edges:,} edges, {known:,} labels known", highlight=False

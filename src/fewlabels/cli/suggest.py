@@ -26,6 +26,7 @@ from fewlabels.cli.options import (
     comma_separated,
     console,
     number,
+    reading,
 )
 from fewlabels.errors import SettingError
 
@@ -110,9 +111,8 @@ def suggest(
 
     if out:
         require_writable(out)
-    graph = with_node_features(
-        read_edges(edges, console.print), features, text, neighbors, console.print, image=image, embed=embed
-    )
+    with reading() as tell:
+        graph = with_node_features(read_edges(edges, tell), features, text, neighbors, tell, image=image, embed=embed)
     known = read_labels(labels, graph.names, console.print) if labels else {}
     model = read_predictions(predictions, comma_separated(classes) or ()) if predictions else None
     heard = sorted({*known.values(), *(model.labels if model else ())})

@@ -138,6 +138,7 @@ def test_a_model_that_guesses_is_found_out_before_the_first_answer_and_one_that_
         learner = ActiveLearner(graph, range(3), prior=opinion.chances)
         learner.teach(0, truth[0])
         assert (len(set(learner.predict())) == 3) == believed
+        assert ("no more alike of linked nodes than a guess" in learner.describe()) == (not believed)
     half = np.where(places[:, :1] < 0.5, np.eye(3)[guess], 1 / 3)  # where it says nothing, it agrees on nothing
     assert Opinion(graph.weights, half).follows_links < 0.5
     assert Opinion(graph.weights, np.tile([0.5, 0.3, 0.2], (600, 1))).follows_links == 1  # nothing to agree about

@@ -18,6 +18,7 @@ STEPS = 3  # how often chances are averaged over the links
 SHARES = (np.arange(40) + 0.5) / 40  # of the nodes that a model may know something of
 AT_FIRST = 0.5  # odds that a model knows something at all
 REFUTED = 0.4  # how strongly two answers that a sure model got wrong speak against it; one alone does not
+GUESS = 0.1  # odds by the links alone at which a model is said to guess
 LEAST = 1e-6  # chances are kept this far from 0 and 1: no model is that sure
 
 
@@ -27,6 +28,7 @@ class Trust(NamedTuple):
     speaks_for: float  # how much likelier they are if the model knows something than if it knows nothing
     share: float  # of the nodes that it is taken to know
     answers: int  # that were compared with it
+    guesses: bool = False  # it says no more alike of linked nodes than of any two
 
 
 class Opinion:
@@ -54,7 +56,7 @@ class Opinion:
         likelihood = np.exp(log_likelihood - top)
         speaks_for = self.follows_links * float(likelihood.mean() * np.exp(min(top, 500.0)))
         known, odds = float((likelihood * SHARES).sum() / likelihood.sum()), AT_FIRST * speaks_for
-        return Trust(speaks_for, known * odds / (1 + odds), len(nodes))
+        return Trust(speaks_for, known * odds / (1 + odds), len(nodes), self.follows_links < GUESS)
 
     def pull(self, field: Field) -> Floats:
         """(n, C) what is added to the log odds of each class against the rest; 0 where the model has no opinion.

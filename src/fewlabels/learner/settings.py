@@ -77,6 +77,7 @@ def described(smoothness: Choice, beta: float, centring: Centring | None, trust:
         many = f"{trust.answers:,} answer{'' if trust.answers == 1 else 's'}"
         by = f"after {many}" if trust.answers else "before the first answer"
         how += f"; the model given as prior is taken to know {trust.share:.0%} of the nodes, {by}"
+        how += " (it says no more alike of linked nodes than a guess would)" if trust.guesses else ""
     return f"{kind}, beta {beta:.3g}: {smoothness.why}; {how}"
 
 

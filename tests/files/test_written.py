@@ -52,6 +52,7 @@ def test_every_way_of_writing_gives_the_same_table(tmp_path, encoding, spoken):
         ("text\nred; round, big\nblue, flat\n", ["text"], None),  # one column of text is refused, not cut up
         ("a|b\n1|2\n", ["a", "b"], ["bars"]),
         ("id,text\n1,x; y; z\n2,u; v\n", ["id", "text"], []),
+        ("a;b\n1;1,50 €\n2;1.200 €\n", ["a", "b"], ["semicolons, decimal commas"]),
         ("a;b, in cm;c\n1;1,5;2,5\n2;3,5;4,5\n", ["a", "b, in cm", "c"], ["semicolons, decimal commas"]),
     ],
 )
@@ -88,6 +89,7 @@ def test_numbers_and_dates_as_people_write_them():
     assert numbers(["0,123", "7"])[0] == 0.123
     assert numbers(["1.234,5", "-2", "1 000"]).tolist() == [1234.5, -2, 1000]
     assert numbers(["1,234", "1,000,000"]).tolist() == [1234, 1_000_000]
+    assert numbers(["12%", "7.5 %", "$ 1,200", "1.50 €"]).tolist() == [12, 7.5, 1200, 1.5]
     for cells in (["1970-01-02", "", "1970-01-11 12:00"], ["02.01.1970", "?", "11.01.1970"]):
         found = days(cells)[0]
         assert found[0] == 1

@@ -16,6 +16,7 @@ NONE = "none"  # nothing among numbers or dates, a category among words
 MISSING = ("", "na", "n/a", "#n/a", "nan", "nat", "null", NONE, "-", "?", ".")  # in lower case
 COMMA = r"[+-]?(?:\d+|\d{1,3}(?:[.\u00a0' ]\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?"  # 1.234,5
 POINT = r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"  # 1,234.5
+UNIT = r"^\s*[€$£¥]|[%€$£¥]\s*$"
 DATES = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
 DECIMAL_COMMAS = "decimal commas"  # in the attrs of a table: whether the file was found to use them
 DAY = 86_400  # seconds
@@ -30,12 +31,14 @@ def missing(cells: Sequence[str], *, words: bool = False) -> Flags:
 def numbers(cells: Sequence[str], decimal_commas: bool = False) -> Floats:
     """(n,) the cells as numbers, NaN where one is missing or none; 1.234 is 1234 among decimal commas.
 
-    >>> numbers(["1,5", "2", "?"]), numbers(["1,234", "1,000.5", "7"]), numbers(["1.5", "x"])
+    A sign of percent or money before or after does not count.
+
+    >>> numbers(["1,5", "2", "?"]), numbers(["1,234", "1,000.5", "7"]), numbers(["1.5 %", "x"])
     (array([1.5, 2. , nan]), array([1234. , 1000.5,    7. ]), array([1.5, nan]))
     """
     import pandas as pd
 
-    text = pd.Series(list(cells), dtype=object).str.strip()
+    text = pd.Series(list(cells), dtype=object).str.replace(UNIT, "", regex=True).str.strip()
     there = ~missing(cells)
     if decimal_commas and text[there].str.fullmatch(COMMA).all():
         return _with_commas(text.where(there))

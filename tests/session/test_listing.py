@@ -93,7 +93,7 @@ def test_one_label_for_many_is_one_write_that_fails_whole(session, monkeypatch):
     with pytest.raises(LabelError, match="listed twice"):
         session.label_together("ann", [1, 1], "cat", "key-00012")
 
-    def full(events):
+    def full(*_):
         raise StoreError("the disk is full")
 
     with monkeypatch.context() as patch:

@@ -122,6 +122,15 @@ class Field(Protocol):
     def add_class(self) -> None:
         """One more class, which no answer has named yet."""
 
+    def begin_again(self, n_classes: int) -> None:
+        """No answer counts any more, and there are so many classes; a `refresh` must follow before anything else."""
+
+    def one_by_one(self, count: int) -> bool:
+        """Whether this many answers are taken in one after another, rather than by a `refresh`."""
+
+    def refresh(self) -> None:
+        """Work out everything afresh from the graph and the labels."""
+
     def can_copy(self) -> bool:
         """Whether there is memory for a copy, and to work on it."""
 

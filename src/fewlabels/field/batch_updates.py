@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from fewlabels.arrays import Floats, Ints
 
 
 class BatchUpdates:
     """For fields whose `refresh` works everything out from the graph and the labels."""
 
+    n_classes: int
     label: Ints  # (n,)
     attached: Floats  # (n, C)
 
@@ -54,3 +59,14 @@ class BatchUpdates:
             for node, each in weights.items():
                 self.attached[node] = each
             self.refresh()
+
+    def begin_again(self, n_classes: int) -> None:
+        """No answer counts any more, and there are so many classes; a `refresh` must follow before anything else."""
+        self.label[:] = -1
+        self.n_classes = n_classes
+        self.attached = np.zeros((len(self.label), n_classes))
+        self._h = self._empty_h()
+
+    def _empty_h(self) -> Any:
+        """(n, C) zeros, where the engine keeps h."""
+        return np.zeros_like(self.attached)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from itertools import count
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -47,16 +49,44 @@ class Answers:
     """Every answer that was not taken back, and the labels that are sure."""
 
     def __init__(self) -> None:
-        self.given: list[NumberedAnswer] = []
         self.sure: dict[int, int] = {}  # node number -> class number
         self._unsure: set[int] = set()  # nodes with unsure answers
+        self._given: dict[int, NumberedAnswer] = {}  # by a number of its own, in the order of giving
+        self._of: dict[int, list[int]] = {}  # node -> the numbers of its answers
+        self._numbers = count()
+        self._times: Counter[int] = Counter()  # how often each class was answered
 
     def __contains__(self, node: int) -> bool:
         return node in self.sure or node in self._unsure
 
     def __len__(self) -> int:
         """How many nodes have an answer."""
-        return len(self.nodes)
+        return len(self.sure) + sum(node not in self.sure for node in self._unsure)
+
+    @property
+    def given(self) -> list[NumberedAnswer]:
+        """All of them, in the order of giving."""
+        return list(self._given.values())
+
+    @property
+    def named(self) -> set[int]:
+        """The classes that some answer names."""
+        return {label for label, times in self._times.items() if times}
+
+    @property
+    def unsure_given(self) -> list[NumberedAnswer]:
+        """Those of finite weight, in the order of giving."""
+        numbers = sorted(number for node in self._unsure for number in self._of[node])
+        return [self._given[number] for number in numbers if not self._given[number].sure]
+
+    def latest(self, k: int) -> list[int]:
+        """The last k nodes answered, each once, the latest last."""
+        found: dict[int, None] = {}
+        for each in reversed(self._given.values()):
+            if len(found) == k:
+                break
+            found.setdefault(each.node)
+        return list(found)[::-1]
 
     @property
     def nodes(self) -> set[int]:
@@ -67,10 +97,10 @@ class Answers:
         self, answers: Iterable[NumberedAnswer], names: Any, classes: list[Hashable]
     ) -> list[NumberedAnswer]:
         """Those that are new: a sure label stays as it is, and a conflicting label raises LabelError."""
-        known = dict(self.sure)
+        known: dict[int, int] = {}  # by those that come here
         new = []
         for each in answers:
-            label = known.get(each.node)
+            label = known.get(each.node, self.sure.get(each.node))
             if label is not None and label != each.label:
                 raise LabelError(
                     f"node {names[each.node]!r} is labelled {classes[label]!r} and cannot also be "
@@ -83,7 +113,10 @@ class Answers:
         return new
 
     def add(self, answer: NumberedAnswer) -> None:
-        self.given.append(answer)
+        number = next(self._numbers)
+        self._given[number] = answer
+        self._times[answer.label] += 1
+        self._of.setdefault(answer.node, []).append(number)
         if answer.sure:
             self.sure[answer.node] = answer.label
         else:
@@ -92,22 +125,26 @@ class Answers:
     def drop(self, nodes: Iterable[int]) -> None:
         """Take back all answers to these nodes."""
         gone = set(nodes)
-        self.given = [each for each in self.given if each.node not in gone]
+        for node in gone:
+            for number in self._of.pop(node, ()):
+                self._times[self._given.pop(number).label] -= 1
         self._unsure -= gone
         for node in gone & self.sure.keys():
             del self.sure[node]
 
     def chances(self, nodes: Ints, n_classes: int) -> Floats:
         """(m, C) chance of each class at each of these nodes, by the answers given to it alone."""
-        row = {node: k for k, node in enumerate(nodes.tolist())}
         f = np.zeros((len(nodes), n_classes))
-        for each in self.given:
-            if each.node in row and each.node not in self.sure:
-                f[row[each.node], each.label] += each.odds
+        sure: list[tuple[int, int]] = []
+        for row, node in enumerate(nodes.tolist()):
+            if node in self.sure:
+                sure.append((row, self.sure[node]))
+                continue
+            for each in (self._given[number] for number in self._of.get(node, ())):
+                f[row, each.label] += each.odds
         p = np.exp(f - f.max(axis=1, keepdims=True, initial=0))
-        sure = [(row[node], label) for node, label in self.sure.items() if node in row]
-        for at, label in sure:
-            p[at] = np.arange(n_classes) == label
+        for row, label in sure:
+            p[row] = np.arange(n_classes) == label
         return np.asarray(p / p.sum(axis=1, keepdims=True))
 
     @property
@@ -170,11 +207,18 @@ def read(
     nodes = positions(graph, node)
     labels = _one_each(nodes, label, "label") if several(node) else [label]
     each_has = several(confidence) or isinstance(confidence, tuple)
-    confidences = _one_each(nodes, confidence, "confidence") if each_has else [confidence] * len(nodes)
-    weights = [weight_of(chance, len(classes), strength) for chance in confidences]  # refused here if invalid
+
+    def worth(chance: Any) -> tuple[float, float, float]:
+        """Confidence, weight and odds; refused here if invalid."""
+        weight = weight_of(chance, len(classes), strength)
+        return float(chance), weight, odds_of(float(chance), len(classes))
+
+    if each_has:
+        worths = [worth(chance) for chance in _one_each(nodes, confidence, "confidence")]
+    else:
+        worths = [worth(confidence)] * len(nodes)
     return [
-        NumberedAnswer(k, class_number(classes, name), float(chance), weight, odds_of(float(chance), len(classes)))
-        for k, name, chance, weight in zip(nodes, labels, confidences, weights, strict=True)
+        NumberedAnswer(k, class_number(classes, name), *one) for k, name, one in zip(nodes, labels, worths, strict=True)
     ]
 
 

@@ -136,7 +136,7 @@ class Asking(Taught):
         if len(new) == 1 and new[0].sure:
             self._costs = prepared.get((new[0].node, new[0].label))
 
-    def _record(self, do: str, **what: Any) -> None:
-        super()._record(do, **what)
+    def _changed(self) -> None:
+        super()._changed()
         self._costs = self._two_step = None
         self._foresight = Foresight(self._field, self._strategy)

@@ -33,13 +33,15 @@ class Hindsight:
         Where there are unsure answers, only those are judged, which takes no solve.
         """
         field = self._field
-        times = Counter(each.label for each in given)
         if field.attached.any():
             unsure = [each for each in given if not each.sure]
             labels, p = [each.label for each in unsure], chances_without(field, unsure, field.component)
         else:
             nodes, p = self.chances()
             labels = field.label[nodes].tolist()
+        if not labels:
+            return None
+        times = Counter(each.label for each in given)
         judged = [
             int(np.argmax(row)) != label
             for label, row in zip(labels, p, strict=True)

@@ -29,16 +29,20 @@ class LabelPrecision:
 
     def keep(self, kept: Ints) -> None:
         """Bring the matrix up to date with the field, with rows for these labelled nodes."""
-        now = np.flatnonzero(self._field.label >= 0)
-        gone, new = np.setdiff1d(self._heard, now), np.setdiff1d(now, self._heard)
-        missing = np.setdiff1d(np.union1d(gone, kept), np.union1d(self.nodes, new))
-        if len(missing) or len(new) > len(kept):
+        now = self._field.label >= 0
+        gone, new, wanted, there = np.zeros((4, len(now)), dtype=bool)
+        gone[self._heard[~now[self._heard]]] = True
+        new[:] = now
+        new[self._heard] = False
+        wanted[kept] = True
+        there[self.nodes] = True
+        if ((gone | wanted) & ~(there | new)).any() or new.sum() > len(kept):
             self._begin()
-            new = kept
-        self._forget(gone)
-        self._learn(new)
-        self._restrict(np.isin(self.nodes, kept))
-        self._heard = now
+            new = wanted
+        self._forget(gone[self.nodes])
+        self._learn(np.flatnonzero(new))
+        self._restrict(wanted[self.nodes])
+        self._heard = np.flatnonzero(now)
 
     def rows(self, nodes: Ints) -> Ints:
         """The rows of these nodes, which are kept."""
@@ -77,9 +81,8 @@ class LabelPrecision:
         self.S = np.vstack([np.hstack([corrected, across.T]), np.hstack([across, corner])])
         self.nodes = nodes
 
-    def _forget(self, gone: Ints) -> None:
-        """The labels of these nodes, all of them kept, are gone."""
-        out = np.isin(self.nodes, gone)
+    def _forget(self, out: Flags) -> None:
+        """(l,) The labels of these rows are gone."""
         if not out.any():
             return
         corner, across = self.S[np.ix_(out, out)], self.S[np.ix_(out, ~out)]

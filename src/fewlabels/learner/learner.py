@@ -93,11 +93,11 @@ class ActiveLearner(Asking):
         require_share("confidence", confidence, 0.5, CONFIDENCE)
         if not is_whole(every) or every < 0:
             raise SettingError(f"every is {every!r}: one question in so many is a check, such as {EVERY}; 0 for none.")
-        answered = list(dict.fromkeys(each.node for each in self._answers.given))
-        if not every or len(answered) < FIRST:
+        if not every or len(self._answers) < FIRST:
             return False
         others = [k for k in map(self.graph.position, without) if self._askable(k)]
-        asked = [*answered, *sorted(others, key=lambda k: k in self._drawn)]  # a check others answer is the last of all
+        # a check others answer is the last of all
+        asked = [*self._answers.latest(every), *sorted(others, key=lambda k: k in self._drawn)]
         return is_due(self.audit, target, confidence, asked, self._drawn, self.settled, every)
 
     def check(self, k: int = 1, *, without: Iterable[Hashable] = ()) -> list[Any]:
@@ -151,6 +151,11 @@ class ActiveLearner(Asking):
         names, judged = self.graph.names, self._judge()[1]
         found = {k: (self._classes[said], self._classes[other]) for k, (said, other) in judged.items()}
         return [Check(names[k], *found.get(k, (None, None)), k in self._skipped) for k in self._drawn]
+
+    @property
+    def drawn(self) -> list[Any]:
+        """The nodes drawn as checks, in that order."""
+        return [self.graph.names[node] for node in self._drawn]
 
     def is_check(self, node: Hashable) -> bool:
         """Whether this node was drawn as a check."""
@@ -229,7 +234,7 @@ class ActiveLearner(Asking):
     def _report(self) -> Report:
         return Report(
             self.graph, self.classes, self.labelled, self.predict(), self.predict_proba(), self.unreached, self.skipped,
-            [self.graph.names[node] for node in self._drawn],
+            self.drawn,
         )  # fmt: skip
 
     def _mark(self, nodes: list[int]) -> None:
@@ -252,6 +257,6 @@ class ActiveLearner(Asking):
         """Whether the model's own numbers mean anything: not before every class was heard, or five answers a class."""
         return not self.unheard or len(self._answers) >= EARLY * len(self._classes)
 
-    def _record(self, do: str, **what: Any) -> None:
-        super()._record(do, **what)
+    def _changed(self) -> None:
+        super()._changed()
         self._audited = None

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fewlabels.arrays import Floats, is_whole
+from fewlabels.arrays import Floats, Ints, is_whole
 from fewlabels.errors import LabelError, QueryError, SettingError
 from fewlabels.field import Engine, Field, make_field
+from fewlabels.field.known import Centring
 from fewlabels.field.opinion import Opinion
+from fewlabels.field.postponed import Postponed
 from fewlabels.graph import Graph
 from fewlabels.graph.given import graph_of
 from fewlabels.learner import answers, journal
@@ -78,6 +80,7 @@ class Taught:
         self._field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
         self._field.centring = centring
         self._field.opinion = None if chances is None else Opinion(self._field.precision.links, chances)
+        self._updates: Field | Postponed = self._field  # what hears of answers
         self._begin()
 
     def _begin(self) -> None:
@@ -92,6 +95,15 @@ class Taught:
     def classes(self) -> list[Hashable]:
         """The classes, in the order of the columns of `predict_proba`."""
         return list(self._classes)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self._classes)
+
+    @property
+    def n_labelled(self) -> int:
+        """How many nodes have a sure label."""
+        return len(self._answers.sure)
 
     @property
     def labelled(self) -> dict[Hashable, Hashable]:
@@ -109,6 +121,11 @@ class Taught:
         return [self.graph.names[node] for node in sorted(self._skipped)]
 
     @property
+    def label_numbers(self) -> Ints:
+        """(n,) the number of each node's sure label among the classes, -1 where it has none."""
+        return self._field.label.copy()
+
+    @property
     def unreached(self) -> list[Hashable]:
         """The nodes in components without a label: all classes are equally likely there, and `predict` gives the first,
         unless a model was given as prior, whose opinion then stands alone."""
@@ -117,7 +134,7 @@ class Taught:
     @property
     def unheard(self) -> list[Hashable]:
         """The classes that no answer has named."""
-        named = {each.label for each in self._answers.given}
+        named = self._answers.named
         return [name for c, name in enumerate(self._classes) if c not in named]
 
     def describe(self) -> str:
@@ -140,14 +157,17 @@ class Taught:
         unsure = {each.node for each in new if not each.sure}
         if unsure:
             answers.require_span(new, self._field.beta * self.graph.weights.max())
-        after = [*self._answers.given, *new]
-        self._field.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
-        self._field.observe_all(sure)
+            after = [*self._answers.given, *new]
+            self._updates.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
+        self._updates.observe_all(sure)
         for each in new:
             self._answers.add(each)
             self._skipped.discard(each.node)
             how_sure = {} if each.sure else {"confidence": each.confidence}
-            self._record("teach", node=each.node, label=self._classes[each.label], **how_sure)
+            self._events.append({"do": "teach", "node": each.node, "label": self._classes[each.label], **how_sure})
+        if new:
+            self._field.skip(np.array([each.node for each in new]))
+            self._changed()
 
     def forget(self, node: Any) -> None:
         """Take back all answers to this node, or its skip; or those of a list of nodes, all of them or none."""
@@ -158,13 +178,15 @@ class Taught:
                     f"node {self.graph.names[k]!r} has neither an answer nor a skip to forget: {len(self._answers)} "
                     "other nodes have answers, learner.answers lists them."
                 )
-        nothing = answers.weights_by_class([], self._answers.unsure(nodes), len(self._classes))
-        self._field.attach_all(nothing)
-        self._field.forget_all([k for k in nodes if k in self._answers.sure])
+        if unsure := self._answers.unsure(nodes):
+            self._updates.attach_all(answers.weights_by_class([], unsure, len(self._classes)))
+        self._updates.forget_all([k for k in nodes if k in self._answers.sure])
         self._skipped -= {k for k in nodes if k not in self._answers}
         self._answers.drop(nodes)
-        for k in nodes:
-            self._record("forget", node=k)
+        if nodes:
+            self._events += [{"do": "forget", "node": k} for k in nodes]
+            self._field.skip(np.array(nodes), False)
+            self._changed()
 
     def skip(self, node: Hashable) -> None:
         """Do not ask about this node again. It still counts in the expected error, and can be taught."""
@@ -174,13 +196,44 @@ class Taught:
             raise LabelError(f"node {node!r} is {label}: there is no question to skip.")
         if k not in self._skipped:
             self._skipped.add(k)
-            self._record("skip", node=k)
+            self._events.append({"do": "skip", "node": k})
+            self._field.skip(k)
+            self._changed()
 
     def add_class(self, label: Hashable) -> None:
         """Add one more class that a node may turn out to be."""
         self._classes = checked_classes([*self._classes, label])
-        self._field.add_class()
-        self._record("add_class", label=self._classes[-1])
+        self._updates.add_class()
+        self._events.append({"do": "add_class", "label": self._classes[-1]})
+        self._changed()
+
+    def postpone(self) -> None:
+        """Hold back what is taught and forgotten from now on, to be worked out at once: until `catch_up`, nothing may
+        be asked or predicted.
+        """
+        if self._updates is self._field:
+            self._updates = Postponed(self._field)
+
+    def catch_up(self) -> None:
+        """Work out all that was taught and forgotten since `postpone`."""
+        if isinstance(self._updates, Postponed):
+            self._updates.catch_up()
+            self._updates = self._field
+
+    def begin_again(self, classes: Iterable[Hashable]) -> None:
+        """Forget everything ever taught, and any prior; from now on these are the classes. The graph's set-up stays."""
+        self._classes = checked_classes(classes)
+        self._settings |= {"classes": list(self._classes), "prior": None}
+        held_back = isinstance(self._updates, Postponed)
+        self.postpone()
+        self._updates.begin_again(len(self._classes))
+        self._field.opinion = None
+        if self._field.centring is not None:
+            self._field.centring = Centring()
+        self._field.skip(np.arange(self.graph.n_nodes), False)
+        self._begin()
+        if not held_back:
+            self.catch_up()
 
     def set_prior(self, prior: ArrayLike | pd.DataFrame | None) -> None:
         """Take another model's chances, (n, C) or a frame, in the place of those before; None: no model's."""
@@ -188,7 +241,8 @@ class Taught:
             raise SettingError("set_prior takes the chances of a model: give shares of the classes to a new learner.")
         chances = None if prior is None else checked_chances(prior, self.graph.names, self._classes)
         self._field.opinion = None if chances is None else Opinion(self._field.precision.links, chances)
-        self._record("prior", prior=packed(chances))
+        self._events.append({"do": "prior", "prior": packed(chances)})
+        self._changed()
 
     def predict(self) -> NDArray[Any]:
         """(n,) classes: a labelled node's own, elsewhere that of label propagation, centred where the learner is; at a
@@ -198,7 +252,8 @@ class Taught:
         number[self._field.unlabelled] = predicted(self._field)
         if unsure := self._answers.with_unsure:
             number[unsure] = largest(self.predict_proba()[unsure])
-        number[list(self._answers.sure)] = list(self._answers.sure.values())
+        known = self._field.label >= 0
+        number[known] = self._field.label[known]
         return as_array(self._classes)[number]
 
     def predict_proba(self) -> Floats:
@@ -207,8 +262,9 @@ class Taught:
         At a node with unsure answers, what the others say of it together with the odds that these are right.
         """
         p = np.zeros((self.graph.n_nodes, len(self._classes)))
-        p[self._field.unlabelled] = chances(self._field, self._answers.given)
-        p[list(self._answers.sure), list(self._answers.sure.values())] = 1
+        p[self._field.unlabelled] = chances(self._field, self._answers.unsure_given)
+        known = np.flatnonzero(self._field.label >= 0)
+        p[known, self._field.label[known]] = 1
         return p
 
     def doubtful(self, k: int | None = None) -> list[Suspect]:
@@ -243,10 +299,6 @@ class Taught:
     def _askable(self, k: int) -> bool:
         return k not in self._answers and k not in self._skipped
 
-    def _record(self, do: str, **what: Any) -> None:
-        """Record an event; the field hears whether its node may still be asked. What was known of the last state is
-        dropped."""
-        self._events.append({"do": do, **what})
-        if "node" in what:
-            self._field.skip(what["node"], not self._askable(what["node"]))
+    def _changed(self) -> None:
+        """There was an event: what was known of the last state is dropped."""
         self._error = None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
 from fewlabels.errors import FewlabelsError
 from fewlabels.files.atomic import sync_folder
+from fewlabels.session.learnt import Learnt
 from fewlabels.session.store import Event, Store, StoreError, beside
 
 
@@ -35,12 +37,19 @@ def _write(draft: Path, store: Store, events: Sequence[Event]) -> None:
     _remove(draft)
     try:
         with closing(Store(draft, store.about)) as made:
-            made.append(events)
+            made.append(events, _learnt_by(store))
             if made.sum != store.sum:
                 raise StoreError("what is in memory is not what had been written.")
     except BaseException:
         _remove(draft)
         raise
+
+
+def _learnt_by(store: Store) -> list[Learnt]:
+    """What was learnt from the events, as far as the file that is gone still says."""
+    with suppress(sqlite3.Error):
+        return list(store.learnt().values())
+    return []
 
 
 def _remove(draft: Path) -> None:

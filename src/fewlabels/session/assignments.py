@@ -112,8 +112,8 @@ class Assignments:
         return None if second is None else self._lend(who, second, "second opinion")
 
     def closed_to(self, who: str) -> list[int]:
-        """The items that this person must not be asked about now."""
-        return [k for k in {*self._ledger.history, *self._leases.live()} if not self._open_to(who, k)]
+        """The items without a label that this person must not be asked about now; nobody is about those skipped."""
+        return [k for k in {*self._ledger.aside, *self._leases.live()} if not self._open_to(who, k)]
 
     def assign(self, who: str, item: int) -> Question | None:
         """The learner's choice for this person; None where it has gone to someone else meanwhile."""

@@ -17,9 +17,11 @@ MOST = 10_000  # beyond this many answers an estimate says nothing
 Point = tuple[int, float]  # labels, expected error
 
 
-def extended(curve: Sequence[Point], labels: int, error: float) -> list[Point]:
-    """The curve with one more point; if it went further, before answers were taken back, it is cut there."""
-    return [*(point for point in curve if point[0] < labels), (labels, error)]
+def extend(curve: list[Point], labels: int, error: float) -> None:
+    """Add a point to the curve; if it went further, before answers were taken back, it is cut there."""
+    while curve and curve[-1][0] >= labels:
+        curve.pop()
+    curve.append((labels, error))
 
 
 def thinned(curve: Sequence[Point], most: int = 200) -> Sequence[Point]:

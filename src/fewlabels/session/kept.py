@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -19,10 +21,14 @@ from fewlabels.session.anew import write_anew
 from fewlabels.session.assignments import Assignments, ConflictError
 from fewlabels.session.changes import check_class_name, check_number
 from fewlabels.session.learner_thread import LearnerThread
+from fewlabels.session.learnt import Learnt
 from fewlabels.session.ledger import TABLE, Change, Ledger
 from fewlabels.session.predictions import Goal
 from fewlabels.session.settings import check_settings
-from fewlabels.session.store import Event, Store
+from fewlabels.session.store import Event, Store, StoreError
+
+QUICK = 200_000  # requests times items up to which all is learnt again
+LEARNT_AGAIN = 2_000_000  # requests times items up to which what is not known to have been learnt is learnt again
 
 
 class Kept:
@@ -54,7 +60,10 @@ class Kept:
         self._ledger = Ledger()
         self._assignments = Assignments(self._ledger, items.names, overlap, clock)
         model = None if items.model is None else partial(chances_of_model, items.model, items.names)
-        self._learner = LearnerThread(items.graph, strategy, seed, self.goal, self._being_read, model)
+        self._unwritten: list[Learnt] = []  # what was learnt, to be written with the next event
+        self._learner = LearnerThread(
+            items.graph, strategy, seed, self.goal, self._being_read, model, self._unwritten.append
+        )
         self.field = self._learner.field  # how it learns, and why so
         about = {"fingerprint": items.fingerprint, "title": items.title, "n_items": str(len(items.names))}
         self._store = Store(path, about)
@@ -67,14 +76,24 @@ class Kept:
             raise
 
     def _replay(self, tell: Callable[[str], None]) -> None:
+        """Have the learner in the state that all events led to, one after the other; to the last bit where that is
+        quick."""
         events = list(self._store.events())
-        told = time.monotonic()
-        for _, group in groupby(events, key=lambda event: event.key):
-            written = list(group)
-            self._learner.learn(self._take(written), written[-1].id)
-            if time.monotonic() - told > 2:
-                tell(f"Loading the answers kept so far: {written[-1].id:,} of {events[-1].id:,}")
-                told = time.monotonic()
+        requests = [list(group) for _, group in groupby(events, key=lambda event: event.key)]
+        n = len(self.items.names)
+        learnt = {} if len(requests) * n <= QUICK else self._store.learnt()
+        unknown = sum(written[-1].id not in learnt for written in requests)
+
+        def changes() -> Iterator[tuple[Change, int]]:
+            told = time.monotonic()
+            for written in requests:
+                yield self._ledger.take(written), written[-1].id
+                if time.monotonic() - told > 2:
+                    tell(f"Loading the answers kept so far: {written[-1].id:,} of {events[-1].id:,}")
+                    told = time.monotonic()
+
+        with _without_collection():
+            self._learner.replay(changes(), learnt, exact=unknown * n <= LEARNT_AGAIN)
 
     def _begin(self, items: Items) -> None:
         """Write down what comes with the data and is not in the store yet: classes and known labels.
@@ -93,11 +112,13 @@ class Kept:
             if before.get(item) != label:
                 events.append(Event("answer", TABLE, key, item=item, label=label))
         if events:
-            written = self._store.append(events)
+            written = self._append(events)
             self._learner.learn(self._take(written), written[-1].id)
 
     def close(self) -> None:
         self._learner.stop()
+        with suppress(StoreError):  # it can be learnt again
+            self._append([])
         self._store.close()
 
     @property
@@ -153,10 +174,17 @@ class Kept:
                 if not _same_request(before, asked):
                     raise ConflictError(f"the key {key!r} was used for another request: use a fresh one for each.")
                 return before[-1].id
-            written = self._store.append(events())
+            written = self._append(events())
             change = self._take(written)
             self._learner.submit(change, written[-1].id)
         return written[-1].id
+
+    def _append(self, events: Sequence[Event]) -> list[Event]:
+        """Events go to disk, and with them what was learnt from those before."""
+        learnt = self._unwritten.copy()
+        written = self._store.append(events, learnt)
+        del self._unwritten[: len(learnt)]
+        return written
 
     def _take(self, written: Sequence[Event]) -> Change:
         """Events that are on disk reach the ledger, and the questions they answer are given back."""
@@ -172,6 +200,18 @@ class Kept:
     def _being_read(self) -> list[int]:
         with self._lock:
             return self._assignments.being_read()
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Nothing that many events make is garbage: looking for some, again and again, takes a quarter of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _same_request(written: Sequence[Event], asked: Sequence[Event]) -> bool:

@@ -17,12 +17,12 @@ import numpy as np
 from fewlabels.arrays import Floats
 from fewlabels.errors import QueryError
 from fewlabels.graph import Graph
-from fewlabels.learner import ActiveLearner, NextQuestion
+from fewlabels.learner import NextQuestion
 from fewlabels.machine.progress import say
-from fewlabels.session.classes import Class
-from fewlabels.session.forecast import Point, extended
+from fewlabels.session.learnt import Learnt
 from fewlabels.session.ledger import Change
-from fewlabels.session.predictions import Explanation, Goal, Predictions
+from fewlabels.session.listener import Listener
+from fewlabels.session.predictions import Explanation, Goal
 
 T = TypeVar("T")
 
@@ -32,13 +32,12 @@ LONG = 1.0  # and before preparing for answers hardly anyone will give: a quick 
 LIKELY = 0.999  # chance that the answer is among those prepared first
 
 
-class LearnerThread:
+class LearnerThread(Listener):
     """One learner, one thread; its jobs are done in order of importance.
 
     Learning comes first, then choosing questions, then explaining them; in spare time the next question is prepared for
     every answer that may come. So a foreseen answer is followed by its question at once, and any other waits at most
-    for the question being worked out. The learner's classes are numbers of its own: it has at least two, so those not
-    named yet are there already, without labels; and it begins afresh when a class is merged or removed.
+    for the question being worked out.
     """
 
     def __init__(
@@ -49,30 +48,20 @@ class LearnerThread:
         goal: Goal,
         being_read: Callable[[], list[int]],
         model: Callable[[Sequence[str | None]], Floats] | None = None,
+        note: Callable[[Learnt], None] = lambda learnt: None,
     ) -> None:
-        """`being_read` tells which items people are reading: what follows their answers is prepared. `model` gives the
-        chances (n, C) of classes by their names, None for one that has none yet."""
-        self._begun_with = graph, strategy, seed
-        self._learner = self._new_learner(2)
-        self.field = self._learner.describe()
-        self._table: tuple[Class, ...] = ()  # the classes as people see them
-        self._table_version = 0
-        self._number: dict[int, int] = {}  # class -> its number in the learner
-        self._model, self._heard_of = model, list[str | None]()  # the classes that it was asked about
-        self._first_name: dict[int, str] = {}  # class -> what it was called first, which is what the model calls it
-        self._aside: frozenset[int] = frozenset()
+        """`being_read` tells which items people are reading: what follows their answers is prepared."""
+        super().__init__(graph, strategy, seed, model, note)
         self._jobs: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = PriorityQueue()
         self._turn = itertools.count()
         self._broken: BaseException | None = None
         self._goal = goal
-        self._foreseen: dict[int, int] = {}  # item -> class predicted before it was answered; -1: none
         self._being_read = being_read
         self._costs, self._costs_last_until = np.empty(0), 0.0  # of the last look-ahead, and when they are outdated
         self._heard = 0.0  # when the last change was learnt
         self._prepared: set[tuple[int, int]] = set()  # (item, class) since then
         self._waiters: list[tuple[int, Future[list[int]]]] = []  # who wants to know what may come after an item
         self._stopped = False
-        self.predictions = self._look(0, [])
         self._thread = threading.Thread(target=self._work, name="fewlabels-learner", daemon=True)
 
     def start(self) -> None:
@@ -93,78 +82,12 @@ class LearnerThread:
 
     def learn(self, change: Change, version: int) -> None:
         """Take in a change, here and now; once the thread runs, use `submit`."""
-        if change.classes is None and len(change.teach) == 1:  # many were accepted as suggested, or came with the data
-            ((item, _),) = change.teach
-            said = int(self.predictions.predicted[item])
-            self._foreseen.setdefault(item, self._table[said].id if said >= 0 else -1)
+        super().learn(change, version)
         if change.classes is not None:
-            self._table, self._table_version = change.classes, version
-        if set(self._number).difference(one.id for one in self._table):
-            self._begin_afresh(change)
-        else:
-            self._extend(change)
-        if not change.changes_predictions:
-            self.predictions = replace(self.predictions, version=version, audit=self._learner.audit)
-            return
-        self.predictions = self._look(version, self.predictions.curve)
-        self._heard = time.monotonic()
-        self._prepared.clear()
-
-    def _new_learner(self, n_classes: int) -> ActiveLearner:
-        graph, strategy, seed = self._begun_with
-        return ActiveLearner(graph, range(max(2, n_classes)), strategy, random_state=seed)
-
-    def _extend(self, change: Change) -> None:
-        """What the change says, on top of what the learner knows."""
-        for one in self._table:
-            self._number.setdefault(one.id, len(self._number))
-        while len(self._learner.classes) < len(self._number):
-            self._learner.add_class(len(self._learner.classes))
-        self._ask_model()
-        self._learner.forget(list(change.forget))
-        self._tell(change.check, dict(change.teach), change.skip, change.aside)
-
-    def _ask_model(self) -> None:
-        """What a model thinks, where there is one, of the classes as they are now."""
-        if self._model is None or not self._table:
-            return
-        names: list[str | None] = [None] * len(self._learner.classes)
-        for one in self._table:
-            names[self._number[one.id]] = self._first_name.setdefault(one.id, one.name)
-        if names != self._heard_of:
-            self._heard_of = names
-            self._learner.set_prior(self._model(names))
-
-    def _begin_afresh(self, change: Change) -> None:
-        """A class is gone, and a learner cannot give one up: a new one hears all that the old one knew."""
-        old, class_of = self._learner, {number: k for k, number in self._number.items()}
-        forgotten = set(change.forget)
-        known: dict[Any, Any] = old.labelled
-        labels = {k: class_of[c] for k, c in known.items() if k not in forgotten} | dict(change.teach)
-        skipped: list[Any] = [k for k in old.skipped if k not in forgotten and k not in labels]
-        checks: list[Any] = [check.node for check in old.checks]
-        aside = self._aside if change.aside is None else change.aside
-        self._number = {one.id: number for number, one in enumerate(self._table)}
-        self._foreseen = {item: said for item, said in self._foreseen.items() if said in (-1, *self._number)}
-        del old, self._learner  # the memory of one is needed for the other
-        self._learner = self._new_learner(len(self._number))
-        self._costs_last_until = 0.0
-        self._heard_of = []
-        self._ask_model()
-        self._tell([*checks, *change.check], labels, [*skipped, *change.skip], aside)
-
-    def _tell(
-        self, checks: Sequence[int], labels: dict[int, int], skipped: Sequence[int], aside: frozenset[int] | None
-    ) -> None:
-        """Tell the learner of checks, {item: class}, items skipped, and those set aside, where that has changed."""
-        self._learner.add_checks(checks)
-        if aside is not None:
-            self._aside = aside
-            self._learner.set_aside(aside)
-        if labels:
-            self._learner.teach(list(labels), [self._number[label] for label in labels.values()])
-        for item in skipped:
-            self._learner.skip(item)
+            self._costs_last_until = 0.0
+        if change.changes_predictions:
+            self._heard = time.monotonic()
+            self._prepared.clear()
 
     def submit(self, change: Change, version: int) -> None:
         """Have the thread take in a change before it does anything else."""
@@ -255,11 +178,6 @@ class LearnerThread:
         ]
         return Explanation(error, classes, shown, None)
 
-    @property
-    def _columns(self) -> list[int]:
-        """The number of each class in the learner, in the order people see."""
-        return [self._number[one.id] for one in self._table]
-
     def _to_prepare(self) -> tuple[int, int, bool] | None:
         """An item someone is reading, a class it may be whose next question is not known yet, and whether it is likely.
 
@@ -294,26 +212,6 @@ class LearnerThread:
             if found.set_running_or_notify_cancel():
                 found.set_result(list(dict.fromkeys(self._learner.upcoming(item).values())))
         self._waiters.clear()
-
-    def _look(self, version: int, curve: Sequence[Point]) -> Predictions:
-        learner = self._learner
-        column = np.full(len(learner.classes), -1)
-        column[self._columns] = np.arange(len(self._table))
-        predicted = column[learner.predict().astype(np.int64)]
-        predicted[np.array(learner.unreached, dtype=np.int64)] = -1
-        chance = learner.predict_proba()
-        error = learner.expected_error()
-        curve = extended(curve, len(learner.labelled), error)
-        labelled = learner.labelled
-        known = {item: self._number[said] for item, said in self._foreseen.items() if said >= 0 and item in labelled}
-        seen = (sum(labelled[item] == said for item, said in known.items()), len(known))
-        name = {one.id: one.name for one in self._table}
-        foreseen = {item: name[said] for item, said in self._foreseen.items() if said in name}
-        settled = len(self._number) > 1 and learner.settled
-        return Predictions(
-            version, self._table, self._table_version, predicted, chance[:, self._columns], error, settled, curve,
-            learner.audit, seen, foreseen,
-        )  # fmt: skip
 
     def _put(self, rank: int, job: Callable[[], T]) -> Future[T]:
         done: Future[T] = Future()

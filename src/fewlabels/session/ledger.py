@@ -20,49 +20,50 @@ class ItemHistory:
     unsure: Mapping[str, Event] = field(default_factory=dict)  # who cannot tell
     skip: Event | None = None
     decision: Event | None = None
-    source: Event | None = None  # the event that gives the item its label
+    source: Event | None = None  # what gives the item its label: a decision, else the most common answer of people,
+    # else what came with the data; none on a tie
     disputed: bool = False  # whether people gave different answers
 
     def after(self, event: Event) -> ItemHistory:
         """The history with one more event."""
-        votes, unsure = dict(self.votes), dict(self.unsure)
+        votes, unsure, skip, decision = dict(self.votes), dict(self.unsure), self.skip, self.decision
         if event.do == "skip":
-            changed = replace(self, skip=event)
+            skip = event
         elif event.do == "unsure":
             votes.pop(event.who, None)
             unsure[event.who] = event
-            changed = self
         else:
             unsure.pop(event.who, None)
+            skip = None
             if event.do == "decide":
-                changed = replace(self, skip=None, decision=event)
+                decision = event
             else:
                 votes[event.who] = event
-                changed = replace(self, skip=None)
-        changed = replace(changed, votes=votes, unsure=unsure)
-        disputed = len({vote.label for vote in changed.by_people.values()}) > 1
-        return replace(changed, source=changed._source(), disputed=disputed)
+        by_people = _by_people(votes)
+        disputed = len(by_people) > 1 and len({vote.label for vote in by_people.values()}) > 1
+        return ItemHistory(votes, unsure, skip, decision, decision or _most_common(by_people or votes), disputed)
 
     @property
     def by_people(self) -> dict[str, Event]:
-        return {who: vote for who, vote in self.votes.items() if who != TABLE}
+        return _by_people(self.votes)
 
     @property
     def label(self) -> str | None:
         return self.source.label if self.source else None
 
-    def _source(self) -> Event | None:
-        """A decision, else the most common answer; on a tie there is none.
 
-        A label that came with the data counts until a person says something.
-        """
-        if self.decision:
-            return self.decision
-        votes = self.by_people or self.votes
-        top = Counter(vote.label for vote in votes.values()).most_common(2)
-        if not top or (len(top) == 2 and top[0][1] == top[1][1]):
-            return None
-        return next(vote for vote in votes.values() if vote.label == top[0][0])
+def _by_people(votes: Mapping[str, Event]) -> dict[str, Event]:
+    return {who: vote for who, vote in votes.items() if who != TABLE}
+
+
+def _most_common(votes: Mapping[str, Event]) -> Event | None:
+    """The first vote for the class most common among them; on a tie there is none."""
+    if len(votes) == 1:
+        return next(iter(votes.values()))
+    top = Counter(vote.label for vote in votes.values()).most_common(2)
+    if not top or (len(top) == 2 and top[0][1] == top[1][1]):
+        return None
+    return next(vote for vote in votes.values() if vote.label == top[0][0])
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ class Change:
     @property
     def changes_predictions(self) -> bool:
         return bool(self.classes is not None or self.forget or self.teach or self.skip)
+
+    @property
+    def only_teaches(self) -> bool:
+        """Whether it says nothing but labels of items that had none."""
+        return self.classes is None and self.aside is None and not (self.forget or self.skip or self.check)
 
 
 class Ledger:
@@ -111,13 +117,19 @@ class Ledger:
 
     def take(self, events: Sequence[Event]) -> Change:
         """Take in the events of one request; returns what the learner must be told."""
-        self._take_notes(events)
+        kinds = {event.do for event in events}
+        if "note" in kinds or "undo" in kinds:
+            self._take_notes(events)
         touched = {event.item for event in events if event.item is not None}
-        was_listed, others = self.table.listed, self._changes_of_classes(events)
-        if others:
+        was_listed = self.table.listed
+        others = [] if kinds == {"answer"} else self._changes_of_classes(events)
+        recount = self._change_answers(others)
+        if recount:
             touched.update(self.history, (event.item for event, _ in self._said.values() if event.item is not None))
         before = {item: self._state(item) for item in touched}
         self._take_classes(events, others)
+        if recount:
+            self._recount()
         drawn = [e.item for e in events if e.do == "check" and e.item is not None and e.item not in self.checks]
         drawn = [item for item in drawn if self.label(item) is None]  # an answer that came first was volunteered
         self.checks |= dict.fromkeys(drawn)
@@ -147,8 +159,9 @@ class Ledger:
                 teach.append((item, label))
             if skipped and not was_skipped:
                 skip.append(item)
-        aside = self.aside.difference(touched).union(item for item in touched if self._is_aside(item))
-        changed, self.aside = aside != self.aside, aside
+        aside = {item for item in touched if self._is_aside(item)}
+        if changed := aside != self.aside & touched:
+            self.aside = self.aside.difference(touched) | aside
         classes = self.table.listed if self.table.listed != was_listed else None
         return Change(classes, tuple(forget), tuple(teach), tuple(skip), tuple(drawn), self.aside if changed else None)
 
@@ -158,8 +171,13 @@ class Ledger:
         return self.table.names
 
     def _changes_of_classes(self, events: Sequence[Event]) -> list[Event]:
-        """Those among the events that may change what an answer counts for."""
+        """Those among the events that change a class, or take such a change back."""
         return [event for event in events if event.do in CHANGES or event.undone in self.table.in_force]
+
+    def _change_answers(self, changes: Sequence[Event]) -> bool:
+        """Whether these changes of classes may change what an answer counts for."""
+        said = (e if e.undone is None else self.table.in_force[e.undone] for e in changes)
+        return any(event.do in ("rename", "merge", "remove") for event in said)
 
     def _take_classes(self, events: Sequence[Event], changes: Sequence[Event]) -> None:
         added = [event for event in events if event.do == "class"]
@@ -170,8 +188,6 @@ class Ledger:
                 self.table.change(event)
             else:
                 self.table.take_back(event.undone, by=event.id)
-        if changes:
-            self._recount()
 
     def _take_notes(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -200,7 +216,10 @@ class Ledger:
         if event.label is None:
             return event
         now = self.table.now(meant)
-        return None if now is None else replace(event, label=self.table.name(now))
+        if now is None:
+            return None
+        name = self.table.name(now)
+        return event if name == event.label else replace(event, label=name)
 
     def _recount(self) -> None:
         """After a change of classes: what every answer counts for, and what that makes of each item."""

@@ -89,7 +89,7 @@ class Snapshot:
         return item in self.checks and self.label(item) is None
 
     def labelled(self) -> list[int]:
-        return [item for item, history in self.history.items() if history.label is not None]
+        return [item for item, history in self.history.items() if history.source is not None]
 
     def least_certain(self, prediction: str) -> list[int]:
         """The items predicted as this class that nobody has labelled, the least certain first."""
@@ -122,16 +122,13 @@ class Snapshot:
     def standing(self) -> Standing:
         """How far we are. Early on, while a class is missing, the expected error is too low to say when to stop."""
         predictions, n_classes = self.predictions, len(self.classes)
-        labelled, skipped, unsure, open_disputes = 0, 0, 0, 0
-        shared = []
-        for history in self.history.values():
-            label = history.label
-            labelled += label is not None
-            skipped += label is None and history.skip is not None
-            unsure += label is None and bool(history.unsure)
-            open_disputes += history.disputed and history.decision is None
-            if len(history.votes) > 1 and len(votes := history.by_people) > 1:
-                shared.append({who: str(vote.label) for who, vote in votes.items()})
+        known, others = self.labelled(), [history for history in self.history.values() if history.source is None]
+        labelled = len(known)
+        skipped = sum(history.skip is not None for history in others)
+        unsure = sum(bool(history.unsure) for history in others)
+        open_disputes = sum(history.disputed and history.decision is None for history in self.history.values())
+        several = [history.by_people for history in self.history.values() if len(history.votes) > 1]
+        shared = [{who: str(e.label) for who, e in votes.items()} for votes in several if len(votes) > 1]
         settled = predictions.settled
         target, confidence, every = self.goal.target, self.goal.confidence, self.goal.every
         audit, more = predictions.audit, answers_to_go(predictions.curve, target) if settled else None
@@ -146,7 +143,7 @@ class Snapshot:
             elif not settled:
                 said = "Nobody can be sure: it is too early to tell, and checks are switched off."
         open_ = ~predictions.unreached
-        open_[[*self.labelled(), *filter(self.waiting, self.checks)]] = False
+        open_[[*known, *filter(self.waiting, self.checks)]] = False
         people = Counter(e.who for e in self.in_force.values() if e.do in ("answer", "decide") and e.who != TABLE)
         return Standing(
             version=predictions.version,

@@ -14,6 +14,8 @@ from fewlabels.learner.estimate import Audit
 from fewlabels.session.classes import Class
 from fewlabels.session.forecast import Point
 
+NOTHING, UNKNOWN = -1, -2  # in the place of a class
+
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
@@ -29,11 +31,17 @@ class Predictions:
     curve: Sequence[Point]
     audit: Audit  # what the checks say
     suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
-    foreseen: Mapping[int, str]  # item -> what was predicted before it was answered
+    said: Ints  # (n,) class predicted before the item was answered, by its `id`; NOTHING: none, UNKNOWN: not answered
 
     @cached_property
     def classes(self) -> Sequence[str]:
         return tuple(one.name for one in self.table)
+
+    @cached_property
+    def foreseen(self) -> Mapping[int, str]:
+        """item -> what was predicted before it was answered."""
+        name, items = {one.id: one.name for one in self.table}, np.flatnonzero(self.said >= 0)
+        return {item: name[said] for item, said in zip(items.tolist(), self.said[items].tolist(), strict=True)}
 
     @property
     def chance_of_prediction(self) -> Floats:

@@ -80,7 +80,7 @@ class Session(Kept):
                 return True
             if self._ledger.label(item) is not None:
                 return False
-            written = self._store.append([Event("check", who, f"check-{uuid.uuid4()}", item=item)])
+            written = self._append([Event("check", who, f"check-{uuid.uuid4()}", item=item)])
             self._learner.submit(self._take(written), written[-1].id)
         return True
 

@@ -15,7 +15,9 @@ from typing import Any
 from fewlabels.errors import FewlabelsError, FileError
 from fewlabels.files.atomic import sync_folder
 from fewlabels.session import chain
+from fewlabels.session import learnt as learnt_table
 from fewlabels.session.held import Held, identity
+from fewlabels.session.learnt import Learnt
 from fewlabels.session.log import is_damaged
 
 FORMAT = "3"  # 1 knew neither checks nor checksums, 2 no changes of classes and no notes
@@ -184,9 +186,9 @@ class Store:
         """Whether what is written here is found again: the file is where it was."""
         return self._held.in_place and not self._left
 
-    def append(self, events: Sequence[Event]) -> list[Event]:
+    def append(self, events: Sequence[Event], learnt: Sequence[Learnt] = ()) -> list[Event]:
         """Write the events, all or none; when this returns they are on disk, with their numbers and a time if they had
-        none.
+        none. With them goes what was learnt from earlier ones.
         """
         at = _now()
         if not self.in_place:
@@ -199,6 +201,8 @@ class Store:
                     for event in events:
                         written.append(self._insert(event, at, checksum))
                         checksum = chain.link(checksum, written[-1].fields)
+                    if learnt:
+                        learnt_table.write(self._db, learnt)
                 if not self._held.in_place:  # the event may be in the file, but nobody was told so
                     self._left = True
                     raise self._gone()
@@ -245,6 +249,10 @@ class Store:
             raise _damaged(
                 self.path, f"event {number + 1} is not as it was written, the {number} before it are"
             ) from None
+
+    def learnt(self) -> dict[int, Learnt]:
+        """What was learnt from the requests, by the last event of each, as far as it is known."""
+        return learnt_table.read(self._db)
 
     def leave(self) -> None:
         """Take no more events, and remove the logs beside a file that is gone: they would be taken for a new one's."""

@@ -58,7 +58,7 @@ class GpuField(BatchUpdates, Placement):
         matrix = memory_needed(self.n_nodes, self.dtype)
         self._work = torch.float64 if matrix + 8 * size**2 <= free else self.dtype  # the inverse is computed in this
         self._G = kernels.buffer(self.n_nodes, self.dtype, self.device)
-        self._h = torch.zeros((self.n_nodes, n_classes), dtype=torch.float64, device=self.device)
+        self._h = self._empty_h()
         self.refresh()
 
     @property
@@ -167,6 +167,9 @@ class GpuField(BatchUpdates, Placement):
         unheard[: self._u, 0] = self._on_card(np.where(self.island < 0, -1.0, 0.0))
         self._h = torch.hstack([self._h, unheard])
         self._one_more_class()
+
+    def _empty_h(self) -> torch.Tensor:
+        return torch.zeros((self.n_nodes, self.n_classes), dtype=torch.float64, device=self.device)
 
     def refresh(self) -> None:
         """Compute G and h afresh from the graph and the labels, component by component."""

@@ -29,7 +29,8 @@ def residual(
     for i in prange(n):
         row, mine = R[i], X[i]
         if held[i]:
-            row[:] = 0.0
+            for j in range(m):
+                row[j] = 0.0
             continue
         beyond = diagonal[i]  # the sum of the edges
         for e in range(indptr[i], indptr[i + 1]):
@@ -57,7 +58,8 @@ def _apply(
         for i in range(t * n // threads, (t + 1) * n // threads):
             row = Y[i]
             if held[i]:
-                row[:] = 0.0
+                for j in range(m):
+                    row[j] = 0.0
                 continue
             d = diagonal[i]
             for j in range(m):
@@ -68,8 +70,19 @@ def _apply(
                     row[j] -= w * other[j]
             for j in range(m):
                 mine[j] += row[j] * X[i, j]
-        partial[t] = mine
-    return partial.sum(axis=0)
+        for j in range(m):
+            partial[t, j] = mine[j]
+    return totals(partial)
+
+
+@njit(cache=True, nogil=True)
+def totals(partial: Floats) -> Floats:
+    """(m,) the sum of the rows; as a loop it compiles in a tenth of the time of `sum(axis=0)`."""
+    total = np.zeros(partial.shape[1])
+    for t in range(len(partial)):
+        for j in range(len(total)):
+            total[j] += partial[t, j]
+    return total
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
@@ -106,7 +119,8 @@ def _tiled(row: Floats) -> Floats:
     m = len(row)
     out = np.empty(TILE * m, row.dtype)
     for i in range(TILE):
-        out[i * m : (i + 1) * m] = row
+        for j in range(m):
+            out[i * m + j] = row[j]
     return out
 
 
@@ -134,8 +148,9 @@ def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
             a, b = x[part], y[part]
             for k in range(len(a)):
                 mine[k] += a[k] * b[k]
-        partial[t] = mine
-    return partial.reshape(threads * TILE, m).sum(axis=0)
+        for k in range(TILE * m):
+            partial[t, k] = mine[k]
+    return totals(partial.reshape(threads * TILE, m))
 
 
 @njit(cache=True, nogil=True, parallel=True)

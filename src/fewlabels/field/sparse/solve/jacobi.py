@@ -165,8 +165,9 @@ def _sums(R: Floats, scale: Floats, threads: int) -> Floats:
             if scale[i] > 0:
                 for j in range(m):
                     mine[j] += R[i, j] / scale[i]
-        partial[t] = mine
-    return partial.sum(axis=0)
+        for j in range(m):
+            partial[t, j] = mine[j]
+    return blocks.totals(partial)
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -208,8 +209,9 @@ def _apply(indptr: Ints, indices: Ints, weights: Floats, P: Floats, Q: Floats, t
                     row[j] -= w * other[j]
             for j in range(m):
                 products[j] += mine[j] * row[j]
-        partial[t] = products
-    return partial.sum(axis=0)
+        for j in range(m):
+            partial[t, j] = products[j]
+    return blocks.totals(partial)
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)

@@ -61,6 +61,17 @@ def test_a_network_that_takes_bytes_gets_bytes(tmp_path, photos):
     assert fl.embed([photos / "red.png"], model).tolist() == [[255, 0, 0]]
 
 
+def test_half_precision_is_given_where_it_is_wanted_and_the_layout_where_no_shape_tells(tmp_path, photos):
+    model = mean_colour(tmp_path / "m.onnx", kind=TensorProto.FLOAT16)
+    plain(model)
+    assert fl.embed([photos / "red.png"], model).tolist() == [[1, 0, 0]]
+    model = mean_colour(tmp_path / "open.onnx", ("n", "a", "b", "c"))  # means over the last two axes
+    plain(model, size=8, layout="nhwc")
+    assert fl.embed([photos / "red.png"], model) == pytest.approx(1 / 3)  # of each of 8 rows, over width and colours
+    plain(model, size=8)
+    assert fl.embed([photos / "red.png"], model).tolist() == [[1, 0, 0]]
+
+
 def test_the_middle_square_is_seen_unless_told_to_squeeze(tmp_path):
     wide = Image.new("RGB", (300, 100), "white")
     wide.paste("black", (100, 0, 200, 100))
@@ -79,6 +90,19 @@ def test_texts_by_a_file_of_ones_own_are_the_mean_of_their_tokens(tmp_path):
     )
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(FileError, match=r"there is no .*tokenizer.json"):
+        fl.embed(["cat"], model)
+
+
+def test_of_a_long_text_the_first_tokens_are_read(tmp_path):
+    model = word_vectors(tmp_path / "m.onnx", {"cat": [1, 0], "dog": [0, 1]})
+    found = fl.embed(["cat " * 128 + "dog " * 128 + "dog " * 1000, "cat"], model)
+    assert found == pytest.approx(np.array([[0.5, 0.5], [1, 0]]))
+
+
+def test_texts_for_a_network_with_a_strange_input_are_refused(tmp_path):
+    word_vectors(tmp_path / "m.onnx", {"cat": [1, 0]})
+    model = mean_colour(tmp_path / "photos.onnx")
+    with pytest.raises(FileError, match=r"photos.onnx takes the input 'x': it must take input_ids, attention_mask"):
         fl.embed(["cat"], model)
 
 

@@ -285,8 +285,8 @@ def known_of(model):
 def test_where_no_label_reaches_a_prior_still_speaks():
     """Two pairs of points, one labelled: the other is what the model says, and one it says nothing of stays unknown."""
     W = np.kron(np.eye(3), [[0, 1], [1, 0]])
-    prior = np.array([[0.9, 0.1]] * 2 + [[0.1, 0.9]] * 2 + [[0.5, 0.5]] * 2)
-    ours = fl.HarmonicClassifier("precomputed", classes=[0, 1], unreached="missing", prior=prior)
+    prior = np.array([[0.8, 0.1, 0.1]] * 2 + [[0.1, 0.8, 0.1]] * 2 + [[1 / 3] * 3] * 2)
+    ours = fl.HarmonicClassifier("precomputed", classes=range(3), unreached="missing", prior=prior)
     ours.fit(W, [0, -1, -1, -1, -1, -1])
     assert (ours.label_distributions_[2:4, 1] > 0.5).all()
     assert np.isnan(ours.label_distributions_[4:]).all()

@@ -20,7 +20,7 @@ from fewlabels.arrays import Flags, Floats
 from fewlabels.centring import centred_h
 from fewlabels.errors import LabelError, SettingError, nearest
 from fewlabels.field import Engine, make_field
-from fewlabels.field.opinion import Opinion
+from fewlabels.field.opinion import LEAST, Opinion
 from fewlabels.kernels.reference import harmonic_marginals as chances_of
 from fewlabels.learner import ActiveLearner, ErrorEstimate
 from fewlabels.learner.prior import checked_chances
@@ -248,7 +248,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         harmonic[field.unlabelled] = spread
         lost = field.unlabelled[field.island >= 0]
         if field.opinion is not None:
-            lost = lost[~field.opinion.pull(field)[lost].any(axis=1)]
+            lost = lost[np.ptp(field.opinion.around[lost], axis=1) < LEAST]
         harmonic[lost] = np.nan
         return harmonic, expected_error(field)
 

@@ -13,6 +13,7 @@ from support.networks import hub, mean_colour, word_vectors
 import fewlabels as fl
 from fewlabels.cli.inputs import Inputs
 from fewlabels.errors import FileError, ModelError, SettingError
+from fewlabels.experiments.user_data import read_dataset
 from fewlabels.graph.read import read_edges
 from fewlabels.items.describe import describe
 from fewlabels.items.embedding import named, numbers_of
@@ -346,3 +347,23 @@ def test_what_a_network_made_of_a_photo_is_kept_until_photo_or_network_changes(t
     plain(model, size=100)
     embedded()
     assert len(calls) == 5
+
+
+def test_texts_and_sorted_photos_can_be_compared_on_without_edges(tmp_path, photos):
+    model = mean_colour(tmp_path / "m.onnx")
+    for name in COLOURS:
+        (photos / name.split()[-1]).mkdir(exist_ok=True)
+        (photos / f"{name}.png").rename(photos / name.split()[-1] / f"{name}.png")
+    found = read_dataset(photos, None, "label", 1, embed=str(model))
+    assert found.class_names == ("blue", "red")
+    assert found.graph.names == ["blue/blue.png", "blue/dark blue.png", "red/dark red.png", "red/red.png"]
+    assert found.graph.components().tolist() == found.labels.tolist() == [0, 0, 1, 1]
+    (tmp_path / "t.csv").write_text("id,t,kind\na,red fox,x\nb,red fox,x\nc,blue sky,y\nd,blue sky,\n")
+    told = []
+    found = read_dataset(tmp_path / "t.csv", None, "kind", 1, text="t", tell=told.append)
+    assert (found.graph.names, found.labels.tolist()) == (["a", "b", "c", "d"], [0, 0, 1, -1])
+    assert any("Items are compared by the words" in line for line in told)
+    with pytest.raises(SettingError, match="--features goes with edges"):
+        read_dataset(tmp_path / "t.csv", None, "kind", 1, features=tmp_path / "x.npy")
+    with pytest.raises(SettingError, match="name the column of them with --text or --image"):
+        read_dataset(tmp_path / "t.csv", None, "kind", 1, embed="auto")

@@ -77,9 +77,9 @@ Predictions = Annotated[
         "confidence; or what fewlabels suggest --out wrote.",
     ),
 ]
-NodeText = Annotated[str | None, typer.Option("--text", help="The column of that table whose words are the features.")]
+NodeText = Annotated[str | None, typer.Option("--text", help="The column of the table whose words are the features.")]
 NodeImage = Annotated[
-    str | None, typer.Option("--image", help="The column of that table that names photos, which are the features.")
+    str | None, typer.Option("--image", help="The column of the table that names photos, which are the features.")
 ]
 NodeEmbed = Annotated[
     str | None,

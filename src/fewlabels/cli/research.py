@@ -138,7 +138,12 @@ def _figure_1() -> None:
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="Edges (source, target[, weight]) or features (numbers and a label).")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Edges (source, target[, weight]); a table with a label; or a folder of images, one for each class."
+        ),
+    ],
     labels: Annotated[Path | None, typer.Option(help="For edges: a file with columns node and label.")] = None,
     label_column: Annotated[str, typer.Option(help="For features: the column that holds the label.")] = "label",
     columns: Columns = None,
@@ -169,6 +174,9 @@ def compare(
 
     Example, rows of numbers with a column that holds the label: **fewlabels compare iris.csv --label-column species**
 
+    Example, texts in a table, or photos in a folder for each class: **fewlabels compare reviews.csv --text review**,
+    **fewlabels compare photos/ --embed auto**
+
     Example, a graph whose nodes have words: **fewlabels compare cites.csv --labels labels.csv --features papers.csv
     --text abstract**
 
@@ -196,7 +204,8 @@ def compare(
     )
     prior = None
     if predictions is not None:
-        names = None if labels is not None else row_names(data, label_column)
+        named = labels is not None or text is not None or image is not None or data.is_dir()
+        names = None if named else row_names(data, label_column)
         prior = model_of(dataset, predictions, console.print, names)
     plan = Plan(
         dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta), number(smoothness), centred, prior

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fewlabels.session.store import Event
@@ -67,6 +67,11 @@ class Classes:
     @property
     def names(self) -> list[str]:
         return [one.name for one in self.listed]
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """name -> class, of those listed; never changed, but replaced."""
+        return self._numbers
 
     def now(self, number: int | None) -> int | None:
         """What has become of this class: itself, the one it was merged into, or None if that is removed."""

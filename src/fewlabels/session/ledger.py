@@ -123,13 +123,14 @@ class Ledger:
         touched = {event.item for event in events if event.item is not None}
         was_listed = self.table.listed
         others = [] if kinds == {"answer"} else self._changes_of_classes(events)
-        recount = self._change_answers(others)
-        if recount:
-            touched.update(self.history, (event.item for event, _ in self._said.values() if event.item is not None))
-        before = {item: self._state(item) for item in touched}
+        recount, numbers = self._change_answers(others), self.table.numbers
+        before = {item: self._state(item, numbers) for item in touched}
         self._take_classes(events, others)
         if recount:
-            self._recount()
+            changed = self._recount(numbers)
+            before = {item: self._state(item, numbers) for item in changed} | before
+            touched |= changed
+            self._recounted(changed)
         drawn = [e.item for e in events if e.do == "check" and e.item is not None and e.item not in self.checks]
         drawn = [item for item in drawn if self.label(item) is None]  # an answer that came first was volunteered
         self.checks |= dict.fromkeys(drawn)
@@ -150,7 +151,7 @@ class Ledger:
                 self._keep(event.item, event)
         forget, teach, skip = [], [], []
         for item in sorted(touched):
-            (label, skipped), (was, was_skipped) = self._state(item), before[item]
+            (label, skipped), (was, was_skipped) = self._state(item, self.table.numbers), before[item]
             if was is not None and label != was:
                 forget.append(item)
             if was_skipped and not skipped and label is None:
@@ -160,10 +161,10 @@ class Ledger:
             if skipped and not was_skipped:
                 skip.append(item)
         aside = {item for item in touched if self._is_aside(item)}
-        if changed := aside != self.aside & touched:
+        if moved := aside != self.aside & touched:
             self.aside = self.aside.difference(touched) | aside
         classes = self.table.listed if self.table.listed != was_listed else None
-        return Change(classes, tuple(forget), tuple(teach), tuple(skip), tuple(drawn), self.aside if changed else None)
+        return Change(classes, tuple(forget), tuple(teach), tuple(skip), tuple(drawn), self.aside if moved else None)
 
     @property
     def classes(self) -> list[str]:
@@ -221,16 +222,23 @@ class Ledger:
         name = self.table.name(now)
         return event if name == event.label else replace(event, label=name)
 
-    def _recount(self) -> None:
-        """After a change of classes: what every answer counts for, and what that makes of each item."""
+    def _recount(self, numbers: Mapping[str, int]) -> set[int]:
+        """After a change of classes, whose names had these numbers: what every answer counts for. Returns the items for
+        which that has changed."""
         before, self.in_force = self.in_force, {}
         changed = set()
+        moved = {name for name, number in numbers.items() if self.table.number(name) != number}
         for number, (event, _) in self._said.items():
             counted = self._counted(number)
             if counted is not None:
                 self.in_force[number] = counted
-            if counted != before.get(number) and event.item is not None:
+            was = before.get(number)
+            if event.item is not None and (counted != was or (was is not None and was.label in moved)):
                 changed.add(event.item)
+        return changed
+
+    def _recounted(self, changed: set[int]) -> None:
+        """What their answers make of these items now."""
         for item in changed:
             self._of[item] = []
         for event in self.in_force.values():
@@ -274,13 +282,13 @@ class Ledger:
             return [found]
         return [e for e in reversed(self.requests[found.key]) if any(e.id in kind for kind in kinds)]
 
-    def _state(self, item: int) -> tuple[int | None, bool]:
-        """The number of its class, and whether it is skipped."""
+    def _state(self, item: int, numbers: Mapping[str, int]) -> tuple[int | None, bool]:
+        """The number of its class, by the numbers of the names of classes, and whether it is skipped."""
         history = self.history.get(item)
         if history is None:
             return None, False
         label = history.label
-        return None if label is None else self.table.number(label), history.skip is not None and label is None
+        return None if label is None else numbers.get(label), history.skip is not None and label is None
 
     def _is_aside(self, item: int) -> bool:
         history = self.history.get(item)

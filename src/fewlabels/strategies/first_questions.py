@@ -76,8 +76,10 @@ def contrasts(field: Field, asked: Ints, X: Floats) -> tuple[NodeState, Floats]:
 
     A node k is its contrast to the mean of its component, of variance G_kk - 2 m_k + mean of m, m = G 1 / size; a
     question q stays as it is, G_qq and h_q: it is a label that will be told, not a contrast. Where no label reaches,
-    everything stays as it is.
+    everything stays as it is. Classes that nothing tells apart, as those no answer has named, share a column.
     """
+    from fewlabels.kernels.cpu.layout import distinct_columns  # loads Numba
+
     h, island, u = field.h, field.island, len(asked)
     n, reached = len(island), island < 0
     group = field.component[field.unlabelled]
@@ -94,15 +96,17 @@ def contrasts(field: Field, asked: Ints, X: Floats) -> tuple[NodeState, Floats]:
     X = np.where((reached[:, None] & reached[asked]), X - mean[asked], X)
     X[asked, np.arange(u)] = 0  # a question is no surprise to itself: its error is taken off afterwards
     rows = np.concatenate([np.arange(n), asked])
+    both = np.concatenate([centred, h[asked]])
+    kept, multiplicity = distinct_columns(np.vstack([both, chance[rows]]))
     state = NodeState(
-        h=np.ascontiguousarray(np.concatenate([centred, h[asked]])),
-        chance=np.ascontiguousarray(chance[rows]),
-        multiplicity=np.ones(field.n_classes),
+        h=np.ascontiguousarray(both[:, kept]),
+        chance=np.ascontiguousarray(chance[rows][:, kept] * multiplicity),
+        multiplicity=multiplicity,
         diagonal=np.concatenate([variance, whole[asked]]),
         least=least[rows],
         island=np.ascontiguousarray(island[rows]),
         error_now=np.concatenate([1 - now.max(axis=1), np.zeros(u)]),
         harmonic=False,
-        size=np.abs(np.concatenate([centred, h[asked]])).max(axis=1),
+        size=np.abs(both).max(axis=1),
     )
     return state, np.ascontiguousarray(np.concatenate([X, np.zeros((u, u))]))

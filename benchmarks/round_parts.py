@@ -1,0 +1,73 @@
+"""Where the time of a TSA round goes at CORA's size, and of the first questions on a smooth field; CPU ms of one thread.
+
+NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/round_parts.py
+"""
+
+import time
+
+import numpy as np
+
+from fewlabels.experiments.bench.cases import cora_alike, taught_field
+from fewlabels.graph import Graph
+from fewlabels.kernels.cpu import lookahead
+from fewlabels.kernels.cpu.layout import in_single, two_step_view, whole_rows
+from fewlabels.learner import ActiveLearner
+from fewlabels.strategies.first_questions import first_costs
+
+
+def told(what, call, repeats=12):
+    """The quickest of several calls, and its result."""
+    found, best = call(), np.inf
+    for _ in range(repeats):
+        begun = time.process_time()
+        found = call()
+        best = min(best, time.process_time() - begun)
+    print(f"{what}: {1000 * best:.2f} ms")
+    return found
+
+
+def a_round():
+    graph, labels = cora_alike()
+    field = taught_field(graph, labels)
+    node = int(field.unlabelled[0])
+
+    def answered():
+        field.observe(node, labels[node])
+        field.forget(node)
+
+    told("an answer taken in, and back", answered)
+    told("look-ahead", field.two_step_costs)
+    G, everyone = whole_rows(field.G), np.arange(len(field.unlabelled))
+
+    def view():
+        piece = field._pieces(field.unlabelled)
+        return two_step_view(field.h, np.diag(field.G), field.island, piece)
+
+    layout, columns = told("  marginals, pieces, layout", view)
+    single = in_single(columns)
+    found, steep = told("  float32 pass", lambda: lookahead.two_step_errors(G, single, layout, everyone, 1))
+    error = lookahead.screening_error(steep)
+    close = lookahead.perhaps_lowest(found / field.n_nodes, error, everyone)
+    again = f"  {len(close)} of {len(everyone):,} again in float64"
+    told(again, lambda: lookahead.two_step_errors(G, columns, layout, close, 1))
+    told("float64 pass, all pairs", lambda: lookahead.two_step_errors(G, columns, layout, everyone, 1), 4)
+    pairs = float((layout.stop - layout.start).sum())
+    print(f"{pairs / 1e6:.2f} million pairs, {len(columns.multiplicity)} classes")
+
+
+def first_questions(n=4_000, n_classes=10):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(20, 8)) * 3
+    graph = Graph.from_features(centres[rng.integers(20, size=n)] + rng.normal(size=(n, 8)), n_neighbors=10)
+    learner = ActiveLearner(graph, range(n_classes), smoothness=20.0)
+    learner.teach([0, 1], [0, 1])
+    told(
+        f"{n:,} points, {n_classes} classes, 2 answers: a question of the first kind",
+        lambda: first_costs(learner._field),
+    )
+    told("an ordinary one", learner._field.two_step_costs)
+
+
+if __name__ == "__main__":
+    a_round()
+    first_questions()

@@ -1,4 +1,4 @@
-"""Where the time of a TSA round goes at CORA's size, and of the first questions on a smooth field; CPU ms of one thread.
+"""Where the time of a TSA round goes at CORA's size, and that of a first question on a smooth field, by CPU time.
 
 NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/round_parts.py
 """
@@ -61,10 +61,8 @@ def first_questions(n=4_000, n_classes=10):
     graph = Graph.from_features(centres[rng.integers(20, size=n)] + rng.normal(size=(n, 8)), n_neighbors=10)
     learner = ActiveLearner(graph, range(n_classes), smoothness=20.0)
     learner.teach([0, 1], [0, 1])
-    told(
-        f"{n:,} points, {n_classes} classes, 2 answers: a question of the first kind",
-        lambda: first_costs(learner._field),
-    )
+    print(f"{n:,} points, {n_classes} classes, 2 answers")
+    told("a first question", lambda: first_costs(learner._field))
     told("an ordinary one", learner._field.two_step_costs)
 
 

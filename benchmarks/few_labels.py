@@ -215,6 +215,26 @@ def report(found, stated):
         points = {(name, k): value for name, row in ahead.items() for k, value in row.items()}
         name, k = min(points, key=points.get)
         print(f"\nworst {points[name, k]:+.1f} ({name}, {k} answers), mean {np.mean(list(points.values())):+.1f}")
+        leads(found, list(points))
+
+
+def leads(found, cells):
+    """Each rival taken by itself: how far ours are ahead of it, on the mean of all cells that it has, and at worst."""
+    rows = {}
+    for rival in RIVALS:
+        ahead = {
+            (name, k): 100 * (found[name]["ours"][k] - found[name][rival][k])
+            for name, k in cells
+            if k in found[name].get(rival, ())
+        }
+        if ahead:
+            (name, k), worst = min(ahead.items(), key=lambda each: each[1])
+            rows[rival] = {
+                "mean": f"{np.mean(list(ahead.values())):+.1f}",
+                "at worst": f"{worst:+.1f} ({name}, {k})",
+                "cells": str(len(ahead)),
+            }
+    table("Points ahead of each rival", rows, ("mean", "at worst", "cells"))
 
 
 def draw(found, path):

@@ -66,6 +66,38 @@ def roll(_):
     return near(X, along.argsort().argsort() * 6 // len(X))
 
 
+def table(name):
+    """One of scikit-learn's own tables, every column scaled to variance 1."""
+    import sklearn.datasets
+
+    X, labels = getattr(sklearn.datasets, f"load_{name}")(return_X_y=True)
+    return near((X - X.mean(axis=0)) / X.std(axis=0), labels)
+
+
+def moons(_):
+    from sklearn.datasets import make_moons
+
+    return near(*make_moons(1500, noise=0.25, random_state=0))
+
+
+def hard(_):
+    from sklearn.datasets import make_classification
+
+    return near(*make_classification(1500, 20, n_informative=8, n_classes=4, class_sep=0.8, random_state=0))
+
+
+def questions(n=2000):
+    """Questions by their words, of six kinds."""
+    import csv
+
+    from fewlabels.items.texts import text_graph
+
+    with (Path(os.environ[datasets.FOLDER]) / "trec.tsv").open(encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))[:n]
+    graph = text_graph([row["question"] for row in rows], 10)
+    return graph.weights, np.unique([row["kind"] for row in rows], return_inverse=True)[1]
+
+
 GRAPHS = {
     **{name: lambda _, name=name: published(name) for name in ("cora", "citeseer", "dblp", "digits")},
     "mnist": lambda _: mnist(slice(8000)),
@@ -74,10 +106,21 @@ GRAPHS = {
     "blobs": lambda rng: blobs(rng, [1 / 8] * 8, 3, 7),
     "plane": plane,
     "unequal": lambda rng: blobs(rng, [0.85, 0.1, 0.03, 0.02], 8, 6.5),
+    "mnist-all": lambda _: mnist(slice(None)),
+    "blobs-16d": lambda rng: blobs(rng, [1 / 8] * 8, 16, 6, 30_000),
+    **{name: lambda _, name=name: table(name) for name in ("iris", "wine", "breast_cancer")},
+    "moons": moons,
+    "hard": hard,
     # left untouched: no setting was ever chosen by these
     "mnist-last": lambda _: mnist(slice(8000, None)),
     "roll": roll,
     "unequal-blocks": lambda rng: linked(rng, rng.choice(6, 3000, p=[0.4, 0.25, 0.15, 0.1, 0.06, 0.04]), 8, 0.2),
+    # left untouched until every decision about them was taken
+    "hubs": lambda rng: linked(
+        rng, rng.choice(5, 4000, p=[0.3, 0.25, 0.2, 0.15, 0.1]), 8, 0.25, rng.pareto(2, 4000) + 1
+    ),
+    "clouds-5d": lambda rng: blobs(rng, [0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05], 5, 6, 6000),
+    "questions": lambda _: questions(),
 }
 
 

@@ -14,6 +14,9 @@ from fewlabels.field import Field
 
 FEW = 2.0  # answers per class up to which the mean of h says nothing of the shares of the classes
 RARE = 0.1  # share of the component's nodes answered, likewise
+SAMPLED = 1_000  # nodes, of the whole graph, on which it is seen how far h has come from its mean
+LEAST = 10  # of them in a component, for it to be seen there
+SEED = 17
 
 
 def centred_h(field: Field) -> Floats:
@@ -24,8 +27,9 @@ def centred_h(field: Field) -> Floats:
 class Centre:
     """h moved, component by component, so that its mean over the unlabelled nodes is 2 share - 1 in the classes heard.
 
-    The shares are the known ones, or equal. Equal ones are a guess: the more answers there are, beyond `FEW` a class or
-    `RARE` of the nodes, the less h is moved, since its own mean is worth more and more.
+    The shares are the known ones, or equal. Equal ones are a guess, and beyond `FEW` answers a class or `RARE` of the
+    nodes h is moved less and less, since its own mean is worth more and more; but only as far as h has become clear,
+    that is, varies from node to node as labels do. Where all of h is near its mean, the mean would win everywhere.
     """
 
     def __init__(self, field: Field, *, answers_only: bool = False) -> None:
@@ -58,13 +62,36 @@ class Components:
         self.known = count(answered)  # answered nodes
         named = [np.flatnonzero((field.label == c) | (free & (field.attached[:, c] > 0))) for c in range(C)]
         self.named = np.stack([count(nodes) for nodes in named], axis=1)  # (groups, C) nodes answered with each class
+        self.sample = sampled(field.n_nodes)  # (s,)
+        self.seen = field.label[self.sample] < 0  # (s,)
+        self.h = at_sample(field, field.h.T).T  # (s, C)
+        self.of = group[self.sample]  # (s,)
+        away = abs(self.h - self.mean()[self.of]).sum(axis=1) * self.seen
+        self.spread = _mean_of(
+            np.bincount(self.of, away, groups).astype(float), np.bincount(self.of, self.seen, groups)
+        )
+
+    def mean(self) -> Floats:
+        """(groups, C) of h where unlabelled."""
+        found: Floats = self.total / np.maximum(self.size[:, None], 1)
+        return found
 
     def rows(self, groups: Ints) -> Components:
         """The rows of these components, one for each time it is named; theirs to change."""
         picked = copy(self)
         picked.total, picked.size = self.total[groups], self.size[groups]
         picked.known, picked.named = self.known[groups], self.named[groups]
+        picked.spread = self.spread[groups]
         return picked
+
+    def spread_again(self, row: int, group: int, change: Floats, more: Floats) -> None:
+        """The spread of one row, whose total and size are up to date: of this component once h in the sample has
+        changed, (s, C), and with the values of nodes that are unlabelled now, (k, C).
+        """
+        here = self.seen & (self.of == group)
+        values = np.concatenate([(self.h + change)[here], more])
+        away = abs(values - self.total[row] / max(self.size[row], 1)).sum()
+        self.spread[row] = _mean_of(away, np.array(len(values)))
 
     def moved(self) -> Floats:
         """(groups, C) what is taken off h."""
@@ -72,6 +99,30 @@ class Components:
         shares = 1.0 if self.shares is None else np.maximum(self.shares, TIE)
         wanted = np.where((self.named > 0) | self.all_heard, shares, 0.0)  # (groups, C)
         target = 2 * wanted / np.maximum(wanted.sum(axis=1, keepdims=True), TIE) - 1
+        mean = self.mean()
         few = np.minimum(FEW * C, RARE * (size + known)) / np.maximum(known, 1)
-        weight = np.minimum(1.0, few) if self.shares is None else 1.0
-        return np.where(known > 0, weight * (self.total / np.maximum(size, 1) - target), 0.0)
+        room = (1 - np.clip(mean, -1, 1) ** 2).sum(axis=1, keepdims=True)  # the spread of labels of this mean
+        clear = np.where(np.isnan(self.spread[:, None]), 1.0, self.spread[:, None] / np.maximum(room, TIE))
+        weight = np.minimum(1.0, np.maximum(few, 1 - clear)) if self.shares is None else 1.0
+        return np.where(known > 0, weight * (mean - target), 0.0)
+
+
+def sampled(n: int) -> Ints:
+    """(s,) the nodes of the sample: the same ones for all graphs of this size, and all of a small one."""
+    if n <= SAMPLED:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(SEED).choice(n, SAMPLED, replace=False))
+
+
+def at_sample(field: Field, values: Floats) -> Floats:
+    """(m, s) values at the nodes of the sample, of (m, u) those at the unlabelled nodes; 0 where labelled."""
+    sample, place = sampled(field.n_nodes), np.full(field.n_nodes, -1)
+    place[field.unlabelled] = np.arange(len(field.unlabelled))
+    found, seen = np.zeros((len(values), len(sample))), place[sample] >= 0
+    found[:, seen] = values[:, place[sample[seen]]]
+    return found
+
+
+def _mean_of(total: Floats, count: Ints | Floats) -> Floats:
+    """Their mean; NaN where too few were seen."""
+    return np.where(count >= LEAST, total / np.maximum(count, 1), np.nan)

@@ -192,10 +192,11 @@ class TestJudging:
                 for each in mine:
                     ours.teach(each.node, each.label, each.confidence)
 
-    @pytest.mark.parametrize("most", [0, 7, 1_500])
-    def test_it_stays_so_whatever_comes_and_goes_and_however_many_there_are(self, most, monkeypatch):
+    @pytest.mark.parametrize(("most", "sampled"), [(0, 1_000), (7, 22), (1_500, 22)])
+    def test_it_stays_so_whatever_comes_and_goes_and_however_many_there_are(self, most, sampled, monkeypatch):
         """Beyond `MOST` labels only the checks have rows in the matrix; the others come, go, and come in numbers."""
         monkeypatch.setattr("fewlabels.learner.hindsight.MOST", most)
+        monkeypatch.setattr("fewlabels.centring.SAMPLED", sampled)
         rng = np.random.default_rng(3)
         ours = taught()
         for step in range(12):

@@ -139,6 +139,29 @@ class TestCentring:
             each.teach(range(150), y[:150].tolist())
         assert abs(ours.predict_proba() - plain.predict_proba()).max() < 0.1
 
+    def test_answers_at_random_do_not_make_one_class_win_everywhere(self, large):
+        """h hardly differs from its mean, so the mean must not decide, however many answers there are."""
+        graph, y = large
+        asked = np.random.default_rng(1).permutation(len(y))[:40]
+        found = []
+        for engine in ("dense", "sparse"):
+            ours = fl.ActiveLearner(graph, range(5), engine=engine, smoothness=0)
+            ours.teach(asked.tolist(), y[asked].tolist())
+            found.append(ours.predict_proba())
+            assert right(ours, y) > 0.9
+        np.testing.assert_allclose(*found, atol=1e-6)
+
+    def test_how_clear_h_is_counts_beyond_two_answers_a_class(self):
+        """By the definition: the mean distance of h from its mean, as a share of what labels of that mean have."""
+        graph, y = blocks(300, 2)
+        ours = learner(graph, [0, 1], smoothness=0)
+        asked = [*range(0, 20), *range(20, 60, 2)]
+        ours.teach(asked, y[asked].tolist())
+        h = ours._field.h
+        clear = abs(h - h.mean(axis=0)).mean(axis=0).sum() / (1 - h.mean(axis=0) ** 2).sum()
+        assert 4 / 40 < 1 - clear < 1
+        np.testing.assert_allclose(Centre(ours._field).h, h - (1 - clear) * h.mean(axis=0), atol=1e-12)
+
     def test_only_classes_heard_are_predicted_and_the_first_answer_is_everyone_s(self):
         ours = learner(classes=list("cab"))
         ours.teach(3, "b")
@@ -223,6 +246,18 @@ class TestFirstQuestions:
         assert not finding_classes(answered(graph, y, 2, centred=False)._field)
         assert not finding_classes(answered(graph, y, 2, smoothness=0.5)._field)
         assert len(ours.unheard) == 0
+
+    def test_they_end_when_they_find_no_class(self):
+        """On 30,000 points in eight clouds they asked about the same cloud seven times."""
+        graph, y = blocks(1_600, 8)
+        ours = fl.ActiveLearner(graph, range(8))
+        for k in (8, 16, 24, 32):  # one class
+            assert finding_classes(ours._field) == (k > 8)
+            ours.teach(k, int(y[k]))
+        assert not finding_classes(ours._field)
+        ours.forget(32)
+        ours.teach(1, 1)
+        assert finding_classes(ours._field)
 
     def test_a_question_tells_that_not_all_were_scored(self, large):
         graph, _ = large

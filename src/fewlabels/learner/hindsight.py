@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
-from fewlabels.centring import Centre, Components
+from fewlabels.centring import Centre, Components, at_sample, sampled
 from fewlabels.field import Field
 from fewlabels.kernels.reference import leaning, two_step_marginals
 from fewlabels.learner.answers import NumberedAnswer
@@ -72,7 +72,7 @@ class Hindsight:
         """(m,) class number: what the learner would predict at each of these answered nodes, had it no answer."""
         field, kept = self._field, self._precision
         if field.attached.any():
-            h, change, own = self._fitted_plainly(nodes)
+            h, change, own, (there, by) = self._fitted_plainly(nodes)
         else:
             labelled = np.flatnonzero(field.label >= 0)
             kept.keep(labelled if len(labelled) <= MOST else nodes)
@@ -80,6 +80,7 @@ class Hindsight:
             own = np.diag(kept.S)[row]  # (m,)
             h = Y - _ratio(kept.times_labels(nodes), own[:, None])  # (m, C)
             change = h - (Y - h) * (kept.total[row, None] - 1)
+            there, by = kept.sampled[row], h - Y  # how h changes at the nodes of the sample
         state = Components(field).rows(field.component[nodes])
         alone = state.known == 1  # nothing is known of its component without it
         h[alone] = 0
@@ -87,7 +88,11 @@ class Hindsight:
         if field.centring is None:
             return largest(self._with_opinion(nodes, h, variance))
         state.total += change
-        state.size += field.label[nodes] >= 0  # one with unsure answers is among the unlabelled
+        sure = field.label[nodes] >= 0
+        state.size += sure  # one with unsure answers is among the unlabelled
+        joins = sure & np.isin(nodes, state.sample)
+        for i, group in enumerate(field.component[nodes].tolist()):
+            state.spread_again(i, group, np.outer(there[i], by[i]), h[i : i + int(joins[i])])
         state.known -= 1
         state.named -= _named(field, nodes)
         heard = (state.named > 0) | alone[:, None] | state.all_heard
@@ -98,9 +103,10 @@ class Hindsight:
         opinion = self._field.opinion
         return h if opinion is None else moved_by(opinion.pull(self._field)[nodes], h, variance)
 
-    def _fitted_plainly(self, nodes: Ints) -> tuple[Floats, Floats, Floats]:
+    def _fitted_plainly(self, nodes: Ints) -> tuple[Floats, Floats, Floats, tuple[Floats, Floats]]:
         """(m, C) h at each of these answered nodes without its answers, how the sum of h over the unlabelled nodes
-        changes, and (m,) 1 / G there; a solve each."""
+        changes, and (m,) 1 / G there; how h changes at the nodes of the sample, (m, s) times (m, C). Two solves each.
+        """
         field = self._field
         h, change = np.zeros((2, len(nodes), field.n_classes))
         ties, leans = (each[nodes] for each in leaning(field.attached))  # (m,) and (m, C)
@@ -111,12 +117,16 @@ class Hindsight:
         place = np.full(field.n_nodes, -1)
         place[field.unlabelled] = np.arange(len(field.unlabelled))
         place = place[nodes[~sure]]
-        variance, total = field.variance[place, None], field.columns(nodes[~sure]).sum(axis=0)[:, None]
+        columns = field.columns(nodes[~sure])  # (u, m)
+        variance, total = field.variance[place, None], columns.sum(axis=0)[:, None]
         h[~sure] = _ratio(field.h[place] / variance - leans[~sure], 1 / variance - ties[~sure, None])
-        change[~sure] = -total * (leans[~sure] - ties[~sure, None] * h[~sure])
+        change[~sure] = total * (ties[~sure, None] * h[~sure] - leans[~sure])
         own = np.empty(len(nodes))
         own[sure], own[~sure] = found.precision - ties[sure], 1 / variance[:, 0] - ties[~sure]
-        return h, change, own
+        there, by = np.empty((len(nodes), len(sampled(field.n_nodes)))), np.empty_like(h)
+        there[sure], there[~sure] = at_sample(field, field.reach(nodes[sure])), at_sample(field, columns.T)
+        by[sure], by[~sure] = h[sure] - self._precision.signs(nodes[sure]), ties[~sure, None] * h[~sure] - leans[~sure]
+        return h, change, own, (there, by)
 
 
 def _named(field: Field, nodes: Ints) -> Flags:

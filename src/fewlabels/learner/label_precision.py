@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.centring import at_sample, sampled
 from fewlabels.field import Field
 from fewlabels.kernels.reference import answer
 
@@ -25,6 +26,8 @@ class LabelPrecision:
         self.nodes: Ints = np.empty(0, dtype=np.int64)  # of the rows
         self.S: Floats = np.empty((0, 0))
         self.total: Floats = np.empty(0)  # (l,) how much each label counts at all nodes together, its own included
+        self._sample = sampled(self._field.n_nodes)
+        self.sampled: Floats = np.empty((0, len(self._sample)))  # (l, s) the same at each node of the sample
         self._heard = self.nodes  # every label that is accounted for
 
     def keep(self, kept: Ints) -> None:
@@ -75,9 +78,11 @@ class LabelPrecision:
         rows = -(ties[:, new].T.toarray() + reach @ ties[:, field.unlabelled].T)  # (new, l)
         rows[np.arange(len(new)), len(old) + np.arange(len(new))] += field.precision.diagonal[new]
         across, corner = rows[:, : len(old)], rows[:, len(old) :]
-        total = 1 + reach.sum(axis=1)
-        corrected = self.S + across.T @ _inverse(corner) @ across
-        self.total = np.concatenate([self.total + across.T @ _inverse(corner) @ total, total])
+        total, there = 1 + reach.sum(axis=1), at_sample(field, reach) + (new[:, None] == self._sample)
+        share = across.T @ _inverse(corner)  # (old, new)
+        corrected = self.S + share @ across
+        self.total = np.concatenate([self.total + share @ total, total])
+        self.sampled = np.vstack([self.sampled + share @ there, there])
         self.S = np.vstack([np.hstack([corrected, across.T]), np.hstack([across, corner])])
         self.nodes = nodes
 
@@ -86,14 +91,16 @@ class LabelPrecision:
         if not out.any():
             return
         corner, across = self.S[np.ix_(out, out)], self.S[np.ix_(out, ~out)]
-        change, total = across.T @ _inverse(corner) @ across, across.T @ _inverse(corner) @ self.total[out]
+        share = across.T @ _inverse(corner)  # (kept, gone)
+        change, total, there = share @ across, share @ self.total[out], share @ self.sampled[out]
         self._restrict(~out)
-        self.S, self.total = self.S - change, self.total - total
+        self.S, self.total, self.sampled = self.S - change, self.total - total, self.sampled - there
 
     def _restrict(self, rows: Flags) -> None:
         """Let go of the other rows; their labels stay accounted for."""
         if not rows.all():
             self.nodes, self.S, self.total = self.nodes[rows], self.S[np.ix_(rows, rows)], self.total[rows]
+            self.sampled = self.sampled[rows]
 
 
 def _inverse(corner: Floats) -> Floats:

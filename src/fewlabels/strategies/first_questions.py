@@ -20,15 +20,22 @@ from fewlabels.kernels.sparse_reference import NodeState
 
 SMOOTH = 3.0  # smoothness from which the field is taken to be a large graph's
 CANDIDATES, LEAST, NODES = 512, 32, 20_000  # questions scored up to that many nodes, and at least, however many
+WASTED = 3  # answers that named no new class, after which contrasts are taken to find none
 SEED = 13
 
 
 def finding_classes(field: Field) -> bool:
-    """Whether there are answers, but fewer than classes, and the field is smooth and centred, of an even graph."""
+    """Whether there are answers, but fewer than classes, nearly all of them of different ones, and the field is smooth
+    and centred, of an even graph.
+    """
     if field.centring is None or field.smoothness < SMOOTH:
         return False
-    answered = int(((field.label >= 0) | field.attached.any(axis=1)).sum())
-    return 0 < answered < field.n_classes and is_even(field.precision.links)
+    sure = field.label >= 0
+    answered = int((sure | field.attached.any(axis=1)).sum())
+    if not 0 < answered < field.n_classes:
+        return False
+    named = np.union1d(field.label[sure], np.flatnonzero(field.attached[~sure].any(axis=0)))
+    return answered - len(named) < WASTED and is_even(field.precision.links)
 
 
 def first_costs(field: Field) -> Costs:

@@ -1,15 +1,18 @@
 """How long after the key the next item is on the page: 2,500 pictures, 10 classes, in a real Chromium.
 
-    python benchmarks/page_latency.py [--answers 50]
+    python benchmarks/page_latency.py [--answers 50] [--server]
 
 Measured in the browser, from the keydown to the frame after the next picture has been decoded. Once with half a second
-to read each item, as a quick person has, and once without any, when nothing can be prepared.
+to read each item, as a quick person has, and once without any, when nothing can be prepared. `--server` measures
+instead the CPU time that the server needs for an answer, which other programs on the machine hardly change.
 """
 
 import argparse
 import shutil
 import sys
 import tempfile
+import time
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from sklearn.datasets import load_digits
 
 from fewlabels.graph import Graph
 from fewlabels.items.digits import digits_items
+from fewlabels.session import Session
 
 sys.path.append("tests")
 from support.pages import served
@@ -76,11 +80,45 @@ def waits(browser, items, truth, answers, reading):
         return found
 
 
+def server_times(items, truth, answers):
+    """{what: CPU seconds in the middle} of the parts of an answer, one after the other in this thread."""
+    parts = {"answer": [], "question": [], "standing": []}
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(items, Path(folder) / "s.sqlite", checks=0)  # a check costs next to nothing
+        session._learner.stop()
+        session._learner._put = lambda rank, job: _done(job())
+        item = session.question("ann").item
+        for number in range(answers):
+            moments = [time.process_time()]
+            session.answer("ann", item, str(truth[item]), f"key-{number:06}")
+            moments.append(time.process_time())
+            item = session.question("ann").item
+            moments.append(time.process_time())
+            _ = session.snapshot().standing
+            moments.append(time.process_time())
+            for found, seconds in zip(parts.values(), np.diff(moments), strict=True):
+                found.append(seconds)
+        session._learner.stop = lambda: None
+        session.close()
+    return {what: float(np.median(found)) for what, found in parts.items()}
+
+
+def _done(result):
+    found = Future()
+    found.set_result(result)
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=50)
-    answers = parser.parse_args().answers
-    items, truth = pile()
+    parser.add_argument("--server", action="store_true")
+    options = parser.parse_args()
+    answers, (items, truth) = options.answers, pile()
+    if options.server:
+        for what, seconds in server_times(items, truth, answers).items():
+            print(f"server, {what}: {1000 * seconds:.0f} ms of CPU")
+        return
     with sync_playwright() as drive:
         browser = drive.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]

@@ -19,7 +19,7 @@ from fewlabels.learner import ActiveLearner
 from fewlabels.machine import memory
 from fewlabels.risk import expected_error
 
-SOLVERS = ["superlu", "cholespy", "amg", "plain", "jacobi"]
+SOLVERS = ["superlu", "cholespy", "amg", "plain", "jacobi", "chebyshev"]
 CLOSE = {"rtol": 1e-6, "atol": 1e-6}
 
 
@@ -160,7 +160,7 @@ def test_the_lowest_cost_is_that_of_a_finalist_and_exact(solver, verb):
         np.testing.assert_array_equal(found, getattr(ours, verb)().values)
 
 
-@pytest.mark.parametrize("solver", ["superlu", "cholespy", "plain", "jacobi"])
+@pytest.mark.parametrize("solver", ["superlu", "cholespy", "plain", "jacobi", "chebyshev"])
 def test_columns_in_float32_leave_h_exact_and_gains_within_a_hundredth(solver, monkeypatch):
     if solver == "cholespy":
         pytest.importorskip("cholespy")

@@ -118,7 +118,7 @@ class SparseField(BatchUpdates, Known):
         return X[self.label < 0]
 
     def sums(self) -> Floats:
-        return self.grounding.solve(np.ones((self.n_nodes, 1)))[self.label < 0, 0]
+        return self.grounding.sums()[self.label < 0]
 
     def two_step_costs(self) -> Costs:
         return self._once("two_step", lambda: lookahead_costs(self, harmonic=False))

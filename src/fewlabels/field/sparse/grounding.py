@@ -16,7 +16,7 @@ from fewlabels.field.sparse.budget import TIGHT, Budget
 from fewlabels.field.sparse.column_cache import Block, ColumnCache, Probes
 from fewlabels.field.sparse.solve.choose import make_solver
 from fewlabels.field.sparse.solve.diagonal import variances
-from fewlabels.field.sparse.solve.pcg import System, unit_columns
+from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.kernels.cpu.neighbour_gains import update_ties
 
 PROBES = 64  # for VOpt's sums of squares: 18% noise, before the pool is scored in full
@@ -43,6 +43,7 @@ class Grounding:
         self._solver = make_solver(self._system, solver, precision, component)
         self.least = np.divide(1.0, degree, out=np.full(n, np.finfo(float).tiny), where=degree > 0)  # no G_kk is below
         self._probes: Probes | None = None
+        self._totals: Probes | None = None
 
     def set_up(self, budget: Budget) -> None:
         """Take the memory for the cache, and work out diag(G)."""
@@ -80,11 +81,9 @@ class Grounding:
 
     def column(self, node: int) -> Floats:
         """(n,) the node's column of G, to rounding; the cached one serves as a guess."""
-        guess = self.cache.column(node)
-        if guess is None or self._solver.exact:
-            return self._solver.columns(self._system, np.array([node]), TIGHT)[:, 0]
-        B = unit_columns(len(self._degree), np.array([node]))
-        return self._solver.solve(self._system, B, TIGHT, guess[:, None].astype(float))[:, 0]
+        near = self.cache.column(node)
+        guess = None if near is None else near[:, None].astype(float)
+        return self._solver.columns(self._system, np.array([node]), TIGHT, guess)[:, 0]
 
     def slots(self, nodes: Ints) -> Ints:
         """Where the cache has the columns of these nodes; a sketched diag(G) is corrected there."""
@@ -102,6 +101,13 @@ class Grounding:
             Z[:, 1:] -= 2 * np.random.default_rng(SEED).integers(2, size=(n, PROBES))
             self._probes = Probes(Z, self._solver.solve(self._system, Z, PROBED))
         return self._probes
+
+    def sums(self) -> Floats:
+        """(n,) G 1."""
+        if self._totals is None:
+            ones = np.ones((len(self._degree), 1))
+            self._totals = Probes(ones, self.solve(ones))
+        return self._totals.sums
 
     def hold(self, node: int, column: Floats) -> None:
         """The node, whose column of G this is, is held from now on: G' = G - G_q G_q' / G_qq."""
@@ -161,7 +167,7 @@ class Grounding:
         self._system.held[held] = True
         self._solver.refresh(self._system)
         self.cache.clear()
-        self._probes = None
+        self._probes = self._totals = None
 
     def copy(self) -> Grounding:
         twin = object.__new__(Grounding)
@@ -171,6 +177,7 @@ class Grounding:
         twin._system = system._replace(held=system.held.copy(), diagonal=system.diagonal.copy())
         twin._solver, twin.cache = self._solver.copy(), self.cache.copy()
         twin._probes = None if self._probes is None else self._probes.copy()
+        twin._totals = None if self._totals is None else self._totals.copy()
         return twin
 
     def work_out_diagonal(self, alone: bool) -> None:
@@ -186,6 +193,6 @@ class Grounding:
         self._solver.hold(self._system, node, column)
 
     def _each(self, change: Callable[[Block], None]) -> None:
-        change(self.cache)
-        if self._probes is not None:
-            change(self._probes)
+        for block in (self.cache, self._probes, self._totals):
+            if block is not None:
+                change(block)

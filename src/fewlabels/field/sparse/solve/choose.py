@@ -12,18 +12,22 @@ from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import SettingError, nearest
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import jacobi
+from fewlabels.field.sparse.solve.chebyshev import deflated, shifted
 from fewlabels.field.sparse.solve.factor import Cholespy, Factor, SuperLU, has_cholespy
 from fewlabels.field.sparse.solve.iterative import JacobiSolver, MultigridSolver
-from fewlabels.field.sparse.solve.kriging import MOST_PARTS, Kriging
+from fewlabels.field.sparse.solve.kriging import Anchored, Covariance, Kriging
 from fewlabels.field.sparse.solve.pcg import HEAVY, Aggregates, System, matrix_of, solve, unit_columns
+from fewlabels.field.sparse.solve.polynomial import Ordered
 from fewlabels.field.sparse.solve.smooth import SmoothJacobi, WrittenOut, many_pairs, pairs_of
 from fewlabels.machine import memory
 
-SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi")
+SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi", "chebyshev")
 TRIAL = 3_000  # nodes of a piece of the graph on which fill is tried; twice as many where that went well
 MOST_FILL = 220  # entries of the factor per node: beyond it conjugate gradients are quicker
 OPEN_WORK = 8e9  # fill^2 n up to which the open factor is taken, for an exact diag(G): two minutes; beyond, hours
 LOOSE = 1e-5
+SLUGGISH = 0.0005  # the same where there is no factor: 140 steps, which a hierarchy needs as well
+MIXED = 0.008  # where the spectrum begins behind the slow waves: 35 steps, and too well mixed for a thin factor
 FEW_STEPS = 50  # with the diagonal: a step with a hierarchy is at least ten times the work, and five or more are needed
 
 
@@ -42,8 +46,8 @@ class Solver(Protocol):
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
         """(n, m) inv(A) B, zero in the rows held."""
 
-    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
-        """(n, m) columns of inv(A)."""
+    def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
+        """(n, m) columns of inv(A); the guess may be of use."""
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         """The node is held from now on; column is its column of inv(A) until now."""
@@ -53,6 +57,9 @@ class Solver(Protocol):
 
     def narrow(self, dtype: type) -> None:
         """Columns in this precision are good enough from now on, except for tight tolerances."""
+
+    def waves(self) -> Floats | None:
+        """(n, k) the slowest waves of the graph, where they are known: G is largest between them."""
 
     def copy(self) -> Solver: ...
 
@@ -71,16 +78,33 @@ def make_solver(
 
 
 def _smooth(system: System, kind: str, precision: Precision, component: Ints) -> Solver:
-    """Q written out and factored where that is possible, else conditioned on the labels; in many parts, L twice."""
+    """By a polynomial where the graph has no more than some slow waves; else Q written out and factored where that is
+    possible; else from L, factored or not.
+    """
+    if kind == "jacobi":
+        return SmoothJacobi(precision)
+    pivots = np.where(precision.degree > 0, precision.degree, 1.0)
+    anchored = system._replace(diagonal=pivots, held=system.held.copy())
+    ordered = Ordered(system)
+
+    def from_covariance(base: Covariance) -> Kriging:
+        return Kriging(precision, anchored.held, component, base, shifted(anchored, ordered, 1 / precision.share))
+
+    if kind in ("auto", "chebyshev"):
+        found = deflated(anchored, ordered, component, MIXED if kind == "auto" else 0.0)
+        if found is not None:
+            return from_covariance(found)
     if kind in ("superlu", "cholespy") or (kind == "auto" and not many_pairs(precision)):
         factor = _factor(pairs_of(precision, system), kind)
         if factor is not None:
             return WrittenOut(precision, factor)
-    if kind == "jacobi" or int(component.max()) >= MOST_PARTS:
-        return SmoothJacobi(precision)
-    pivots = np.where(precision.degree > 0, precision.degree, 1.0)
-    anchored = system._replace(diagonal=pivots, held=system.held.copy())
-    return Kriging(precision, anchored, component, _laplacian(anchored, kind))
+    if kind != "auto":
+        return from_covariance(Anchored(_laplacian(anchored, kind), anchored))
+    thin = _factor(anchored, kind)
+    if thin is not None:
+        return from_covariance(Anchored(thin, anchored))
+    found = deflated(anchored, ordered, component, SLUGGISH)
+    return from_covariance(found or Anchored(_quickest(anchored), anchored))
 
 
 def _laplacian(system: System, kind: str) -> Solver:

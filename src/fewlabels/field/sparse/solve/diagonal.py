@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
+from scipy import linalg
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
@@ -18,6 +19,7 @@ from fewlabels.machine.progress import Progress
 
 COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
 PROBES = 384  # of a sketch: a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
+FEWER = 96  # where the slow waves, most of the far part, are known
 WIDTH = 32
 TOLERANCE = 1e-3  # of a probe: far below the sketch's noise
 EXACT = 1e-9
@@ -69,48 +71,104 @@ def sketched(
     With random signs x on the edges, z = G B' sqrt(W) x has the covariance G, and G_kk = 1 / d_k + var(sum_j w_kj z_j
     / d_k): only walks that leave k and come back are left to chance. A smooth field adds sqrt(share) L y with random
     signs y at the nodes, whose covariance is share L^2. Where one node alone is held, the potentials are
-    taken about their mean over the component, which takes the common part, known exactly, out of the noise. A tie is
-    the mean square of the difference of its ends.
+    taken about their mean over the component, which takes the common part, known exactly, out of the noise. So is what
+    the slow waves tell of z, where the solver knows them: F'z has the covariance F'GF, and GF with z. A tie is the mean
+    square of the difference of its ends.
     """
-    indptr, indices, weights, degree, held = system
-    n = len(held)
-    total, ties = np.zeros(n), np.zeros(len(indices))
-    root = np.sqrt(weights)
-    unsure = unsure_ties(system, precision.diagonal)
-    tied = np.flatnonzero(unsure)
-    hung = np.sqrt(unsure[tied])  # an unsure answer is an edge like the others, to a node that is held
-    size = np.bincount(component)
-    average = 1 / degree
-    progress = Progress(f"setting up {n:,} nodes", -(-PROBES // WIDTH))
-    for left in range(0, PROBES, WIDTH):
-        m = min(WIDTH, PROBES - left)
-        B = _edge_noise(indptr, indices, root, m, int(rng.integers(2**62)))
-        B[tied] += hung[:, None] * (1 - 2.0 * rng.integers(2, size=(len(tied), m)))
-        if precision.share:
-            signs = (1 - 2 * rng.integers(2, size=(n, m))).astype(np.float64)
-            B -= np.sqrt(precision.share) * blocks.residual(
-                indptr, indices, weights, precision.degree, np.zeros_like(held), np.zeros_like(signs), signs
-            )
+    n, held = len(system.held), system.held
+    noise = _Noise(system, precision, rng)
+    size, waves = np.bincount(component), solver.waves()
+    probes = PROBES if waves is None else FEWER
+    average = 1 / system.diagonal
+    found = _Sums(system, precision)
+    progress = Progress(f"setting up {n:,} nodes", -(-probes // WIDTH))
+
+    def potentials(B: Floats) -> Floats:
         Z = solver.solve(system, B, TOLERANCE)
-        _add_differences(indptr, indices, Z, ties)
         if alone:
-            Z -= (np.stack([np.bincount(component, Z[:, j]) for j in range(m)], axis=1) / size[:, None])[component]
-        near = precision.towards(Z.astype(float)) if precision.share else blocks.product(indptr, indices, weights, Z)
-        total += (blocks.scaled(near, average) ** 2).sum(axis=1)
+            Z -= (np.stack([np.bincount(component, z) for z in Z.T], axis=1) / size[:, None])[component]
+        return Z
+
+    told: Floats = np.empty((n, 0))
+    if waves is not None:
+        covariance = potentials(waves)
+        inside = waves.T @ covariance
+        root = np.linalg.cholesky((inside + inside.T) / 2)
+        told = linalg.solve_triangular(root, covariance.T, lower=True).T  # (n, k) z = told xi + rest, xi being noise
+        reading = linalg.solve_triangular(root, waves.T, lower=True)  # (k, n) xi from z
+        found.add(told, 1)
+    for left in range(0, probes, WIDTH):
+        Z = potentials(noise.draw(min(WIDTH, probes - left)))
+        if waves is not None:
+            Z -= told @ (reading @ Z)
+        found.add(Z, 1 / probes)
         progress.step()
-    ties /= PROBES
     if not alone:
-        return np.where(held, 0.0, average + total / PROBES), ties
+        return np.where(held, 0.0, average + found.squares), found.ties
     one = solver.solve(system, np.ones((n, 1)), EXACT)[:, 0]
     mean = one / size[component]  # (n,) the mean of each column of G
     overall = np.bincount(component, mean) / size
-    centred = average * (1 - 2 / size[component]) + total / PROBES  # (n,) the diagonal of the pseudo-inverse
-    return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average)), ties
+    centred = average * (1 - 2 / size[component]) + found.squares  # (n,) the diagonal of the pseudo-inverse
+    return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average)), found.ties
+
+
+class _Noise:
+    """Right-hand sides whose covariance is A."""
+
+    def __init__(self, system: System, precision: Precision, rng: np.random.Generator) -> None:
+        unsure = unsure_ties(system, precision.diagonal)
+        self._system, self._precision, self._rng = system, precision, rng
+        self._tied = np.flatnonzero(unsure)
+        self._hung = np.sqrt(unsure[self._tied])  # an unsure answer is an edge like the others, to a node that is held
+        self._root = np.sqrt(system.weights)
+
+    def draw(self, m: int) -> Floats:
+        """(n, m)"""
+        indptr, indices, weights, _, held = self._system
+        B = _edge_noise(indptr, indices, self._root, m, int(self._rng.integers(2**62)))
+        B[self._tied] += self._hung[:, None] * self._signs(len(self._tied), m)
+        if self._precision.share:
+            signs = self._signs(len(held), m)
+            B -= np.sqrt(self._precision.share) * blocks.residual(
+                indptr, indices, weights, self._precision.degree, np.zeros_like(held), np.zeros_like(signs), signs
+            )
+        return B
+
+    def _signs(self, n: int, m: int) -> Floats:
+        return (1 - 2 * self._rng.integers(2, size=(n, m))).astype(np.float64)
+
+
+class _Sums:
+    """What potentials add to the far part of every G_kk, and to every tie."""
+
+    def __init__(self, system: System, precision: Precision) -> None:
+        self._system, self._precision = system, precision
+        self._nowhere = np.zeros_like(system.held)
+        self.squares: Floats = np.zeros(len(system.held))
+        self.ties: Floats = np.zeros(len(system.indices))
+
+    def add(self, Z: Floats, weight: float) -> None:
+        """The potentials count `weight` times."""
+        _add_differences(self._system.indptr, self._system.indices, Z, self.ties, weight)
+        towards = blocks.scaled(Z, self._precision.diagonal.astype(Z.dtype)) - self._times(Z)
+        far = blocks.scaled(towards, (1 / self._system.diagonal).astype(Z.dtype))
+        self.squares += weight * np.einsum("ij,ij->i", far, far)
+
+    def _times(self, Z: Floats) -> Floats:
+        """(n, m) Q Z."""
+        indptr, indices, weights = self._system[:3]
+        once, twice = np.empty_like(Z), np.empty_like(Z)
+        edges, degree = weights.astype(Z.dtype), self._precision.degree.astype(Z.dtype)
+        blocks.apply(indptr, indices, edges, degree, self._nowhere, Z, once)
+        if self._precision.share:
+            blocks.apply(indptr, indices, edges, degree, self._nowhere, once, twice)
+            once += Z.dtype.type(self._precision.share) * twice
+        return once
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def _add_differences(indptr: Ints, indices: Ints, Z: Floats, ties: Floats) -> None:
-    """Add the squared differences of the potentials to every edge."""
+def _add_differences(indptr: Ints, indices: Ints, Z: Floats, ties: Floats, weight: float) -> None:
+    """Add the squared differences of the potentials to every edge, times a weight."""
     for i in prange(len(indptr) - 1):
         mine = Z[i]
         for e in range(indptr[i], indptr[i + 1]):
@@ -118,7 +176,7 @@ def _add_differences(indptr: Ints, indices: Ints, Z: Floats, ties: Floats) -> No
             total = 0.0
             for c in range(len(mine)):
                 total += (mine[c] - other[c]) ** 2
-            ties[e] += total
+            ties[e] += weight * total
 
 
 @njit(cache=True, nogil=True)

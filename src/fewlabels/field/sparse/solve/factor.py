@@ -167,7 +167,7 @@ class Factor:
     def _applied(self, system: System, B: Floats) -> Floats:
         return self._solved(system, B.copy(), self._U[:, : len(self._signs)].T @ B)
 
-    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+    def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
         if tolerance < self._reached:
             return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
         B = unit_columns(len(system.held), nodes, self._dtype)
@@ -201,6 +201,9 @@ class Factor:
             self._U = wider
         self._U[:, used] = column
         self._signs = np.append(self._signs, sign)
+
+    def waves(self) -> Floats | None:
+        return None
 
     def copy(self) -> Factor:
         twin = object.__new__(Factor)

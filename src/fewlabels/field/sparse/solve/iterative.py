@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fewlabels.arrays import Floats, Ints
@@ -35,14 +37,13 @@ class JacobiSolver:
             X[:, part] = self._solved(system, np.ascontiguousarray(B[:, part]), tolerance, start)
         return X
 
-    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+    def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
         n = len(system.held)
-        X = np.empty((n, len(nodes)), np.float32 if tolerance >= SINGLE else np.float64)
+        if tolerance < SINGLE:
+            return self.solve(system, unit_columns(n, nodes), tolerance, guess)
+        X: Any = np.empty((n, len(nodes)), np.float32)
         for part in parts(*X.shape):
-            if tolerance >= SINGLE:
-                X[:, part] = jacobi.columns(self._of(system, np.float32), nodes[part], tolerance, self._work)
-            else:
-                X[:, part] = self._solved(system, unit_columns(n, nodes[part]), tolerance, None)
+            X[:, part] = jacobi.columns(self._of(system, np.float32), nodes[part], tolerance, self._work)
         return X
 
     def _solved(self, system: System, B: Floats, tolerance: float, start: Floats | None) -> Floats:
@@ -60,6 +61,9 @@ class JacobiSolver:
 
     def narrow(self, dtype: type) -> None:
         """Nothing to do: the tolerance decides."""
+
+    def waves(self) -> Floats | None:
+        return None
 
     def copy(self) -> JacobiSolver:
         twin = object.__new__(JacobiSolver)
@@ -102,8 +106,8 @@ class MultigridSolver:
                 self._slow |= steps > STALE * self._fresh.setdefault(tolerance, max(steps, 5))
         return X
 
-    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
-        return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
+    def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
+        return self.solve(system, unit_columns(len(system.held), nodes), tolerance, guess)
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         """Nothing to do: it is in the matrix."""
@@ -114,6 +118,9 @@ class MultigridSolver:
 
     def narrow(self, dtype: type) -> None:
         """Nothing to do: the tolerance decides."""
+
+    def waves(self) -> Floats | None:
+        return None
 
     def copy(self) -> MultigridSolver:
         twin = object.__new__(MultigridSolver)

@@ -7,45 +7,92 @@ each, and a shifted L that a few steps solve for. Given the labels it is conditi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from fewlabels.arrays import Floats, Ints
+from fewlabels.arrays import Flags, Floats, Ints, Numbers
 from fewlabels.field.precision import Precision
-from fewlabels.field.sparse.solve.iterative import JacobiSolver
-from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
+from fewlabels.field.sparse.solve.chebyshev import Chebyshev
+from fewlabels.field.sparse.solve.pcg import System, unsure_ties
 from fewlabels.field.sparse.solve.smooth import SmoothJacobi
-from fewlabels.kernels.cpu import blocks
 
 if TYPE_CHECKING:
     from fewlabels.field.sparse.solve.choose import Solver
 
-MOST_PARTS = 64  # components, each with a mean of its own
 MOST_ENTRIES = 10**8  # of the columns kept for the answers: beyond it Q is solved for directly, which many answers ease
 TIGHT = 1e-10  # tolerance of those columns
 STRICTER = 0.1  # a column of the covariance is larger than what is left of it once labels are known
+KEEP = 4 * 10**7  # entries of columns that are kept for the case that they are wanted again
+
+
+class Covariance(Protocol):
+    """inv(L), up to a constant in each component."""
+
+    @property
+    def exact(self) -> bool: ...
+
+    @property
+    def name(self) -> str: ...
+
+    def solve(self, B: Floats, tolerance: float) -> Floats:
+        """(n, m) inv(L) B, where B sums to zero over each component."""
+
+    def between(self, nodes: Ints, others: Ints, tolerance: float) -> Floats:
+        """(n, m) columns of these nodes less those of the others."""
+
+    def waves(self) -> Floats | None:
+        """(n, k) as those of a solver."""
+
+
+class Anchored:
+    """From a solver for L held at one node of each component, its anchor."""
+
+    def __init__(self, solver: Solver, system: System) -> None:
+        self._solver, self._system = solver, system
+
+    @property
+    def exact(self) -> bool:
+        return self._solver.exact
+
+    @property
+    def name(self) -> str:
+        return self._solver.name
+
+    def solve(self, B: Floats, tolerance: float) -> Floats:
+        return self._solver.solve(self._system, B, tolerance)
+
+    def between(self, nodes: Ints, others: Ints, tolerance: float) -> Floats:
+        return self._solver.columns(self._system, nodes, tolerance)  # those of the others, the anchors, are zero
+
+    def waves(self) -> Floats | None:
+        return self._solver.waves()
 
 
 class Kriging:
     """inv(A) B = K B - [K_o F] inv(M) [K_o F]'B with M = [[K_oo + N, F_o], [F_o', 0]], zero in the rows held.
 
-    o are the nodes held and those with unsure answers, N the variance of the latter, F says which component a node is
-    in.
+    K is zero in the rows and columns of one node of each component, its anchor: where that alone is held, inv(A) is K.
+    o are the nodes held and those with unsure answers in all other components, N the variance of the latter, F says
+    which of these components a node is in.
     """
 
-    def __init__(self, precision: Precision, system: System, component: Ints, base: Solver) -> None:
-        """`system` is that of L, held at one node of every component, and `base` solves for it."""
-        self._precision, self._anchored, self._base = precision, system, base
-        shifted = system.diagonal + 1 / precision.share
-        self._shifted = system._replace(diagonal=shifted, held=np.zeros_like(system.held))
-        self._shift_solver = JacobiSolver(self._shifted)
-        n = len(component)
-        self._F = sparse.csr_array((np.ones(n), (np.arange(n), component)))  # (n, parts)
+    def __init__(
+        self, precision: Precision, held: Flags, component: Ints, base: Covariance, shifted: Chebyshev
+    ) -> None:
+        """`held` are the anchors; `shifted` is L + I / share."""
+        self._precision, self._base, self._shifted, self._component = precision, base, shifted, component
+        n, parts = len(component), int(component.max()) + 1
+        self._of_part = sparse.csr_array((np.ones(n), (component, np.arange(n))), shape=(parts, n))
+        self._anchor = np.empty(parts, dtype=np.int64)
+        self._anchor[component[held]] = np.flatnonzero(held)
         self._direct = SmoothJacobi(precision)
-        self._nodes: Ints = np.empty(0, dtype=np.int64)
+        self._last: list[tuple[Ints, float, Floats]] = []  # nodes in order, tolerance and columns last solved for
+        self._nodes: Ints = np.empty(0, dtype=np.int64)  # o
         self._K: Floats = np.empty((n, 0))  # their columns
+        self._rough: Numbers = np.empty((n, 0), np.float32)  # the same in float32
+        self._parts: Ints = np.empty(0, dtype=np.int64)  # the components of F
         self._of: tuple[bytes, bytes] | None = None  # the labels and answers that M is for
         self._M: Floats = np.empty((0, 0))  # its inverse
 
@@ -65,16 +112,19 @@ class Kriging:
         if not self._conditioned(system):
             return self._direct.solve(system, B, tolerance, guess)
         B = np.where(system.held[:, None], 0.0, B)
-        X = self._covariance(B, tolerance)
-        across = np.vstack([self._K.T @ B, self._F.T @ B])  # (l + parts, m)
-        return self._corrected(system, X, across)
+        wanted = self._wanted(tolerance)
+        sums = self._of_part @ B  # (parts, m)
+        balanced = B.copy()
+        balanced[self._anchor] -= sums
+        X = self._base.solve(balanced, wanted) - self._shifted.solve(balanced, wanted)
+        return self._corrected(system, self._without_anchors(X), np.vstack([self._K.T @ B, sums[self._parts]]))
 
-    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
+    def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
         if not self._conditioned(system):
-            return self._direct.columns(system, nodes, tolerance)
-        X = self._covariance(unit_columns(len(system.held), nodes), tolerance)
-        across = np.vstack([self._K[nodes].T, self._F[nodes].toarray().T])
-        return self._corrected(system, X, across)
+            return self._direct.columns(system, nodes, tolerance, guess)
+        sums = (self._component[nodes] == self._parts[:, None]).astype(float)
+        across = np.vstack([self._K[nodes].T, sums])
+        return self._corrected(system, self._covariance(nodes, self._wanted(tolerance)), across)
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         """Nothing to do until something is solved for."""
@@ -86,23 +136,54 @@ class Kriging:
     def narrow(self, dtype: type) -> None:
         """Nothing to do: the tolerance decides."""
 
+    def waves(self) -> Floats | None:
+        return self._base.waves()
+
     def copy(self) -> Kriging:
         twin = object.__new__(Kriging)
         twin.__dict__.update(self.__dict__)
-        twin._direct = self._direct.copy()
+        twin._direct, twin._last = self._direct.copy(), list(self._last)
         return twin
 
-    def _covariance(self, B: Floats, tolerance: float) -> Floats:
-        """(n, m) K B."""
-        wanted = max(tolerance * (STRICTER if len(self._nodes) > self._F.shape[1] else 1.0), TIGHT)
-        X = np.asarray(self._base.solve(self._anchored, B, wanted), dtype=float)
-        X -= self._shift_solver.solve(self._shifted, B, wanted)
+    def _wanted(self, tolerance: float) -> float:
+        """The tolerance of a column of K where one of inv(A) is to have this one."""
+        wanted = tolerance * (STRICTER if len(self._nodes) else 1.0)
+        return wanted if wanted > 10 * TIGHT else TIGHT
+
+    def _covariance(self, nodes: Ints, tolerance: float) -> Floats:
+        """(n, m) columns of K. They do not change, and the last ones are often wanted again: by an answer after its
+        question, or by the next of the first questions.
+        """
+        for known, reached, kept in self._last:
+            places = np.searchsorted(known, nodes)
+            places[places == len(known)] = 0
+            if reached <= tolerance and np.array_equal(known[places], nodes):
+                return kept[:, places]
+        others = self._anchor[self._component[nodes]]
+        X = self._base.between(nodes, others, tolerance) - self._shifted.between(nodes, others, tolerance)
+        X = self._without_anchors(X)
+        if X.size <= KEEP:
+            order = np.argsort(nodes)
+            one = len(nodes) == 1
+            self._last = [
+                last for last in self._last if (len(last[0]) == 1) != one
+            ]  # one of an answer, some of questions
+            self._last.append((nodes[order], tolerance, X[:, order]))
+        return X
+
+    def _without_anchors(self, X: Floats) -> Floats:
+        """X less what it is at the anchor of each component."""
+        at = X[self._anchor]
+        X -= at if len(at) == 1 else at[self._component]
         return X
 
     def _corrected(self, system: System, X: Floats, across: Floats) -> Floats:
-        weights = self._M @ across
-        blocks.add_product(X, self._K, self._K.shape[1], -weights[: len(self._nodes)])
-        X -= self._F @ weights[len(self._nodes) :]
+        if len(self._nodes):
+            weights = (self._M @ across).astype(X.dtype)
+            K = self._rough if X.dtype == np.float32 else self._K
+            X -= K @ weights[: len(self._nodes)]
+            for part, row in zip(self._parts, weights[len(self._nodes) :], strict=True):
+                X -= np.multiply.outer((self._component == part).astype(X.dtype), row) if len(self._anchor) > 1 else row
         X[system.held] = 0
         return X
 
@@ -110,23 +191,28 @@ class Kriging:
         """Have M for these labels; False where there are too many."""
         unsure = unsure_ties(system, self._precision.diagonal)
         now = np.flatnonzero(system.held | (unsure > 0))
-        if len(now) * len(system.held) > MOST_ENTRIES:
-            return False
         state = now.tobytes(), unsure[now].tobytes()
         if self._of == state:
             return True
+        alone = np.ones(len(self._anchor), dtype=bool)  # components of which the anchor is held, and nothing else known
+        alone[self._component[now[(now != self._anchor[self._component[now]]) | (unsure[now] > 0)]]] = False
+        alone[self._component[self._anchor[~system.held[self._anchor]]]] = False
+        now = now[~alone[self._component[now]]]
+        if len(now) * len(system.held) > MOST_ENTRIES:
+            return False
         kept = np.isin(self._nodes, now)
         new = now[~np.isin(now, self._nodes)]
         columns = [self._K[:, kept]]
         if len(new):
-            columns.append(self._covariance(unit_columns(len(system.held), new), TIGHT))
+            columns.append(self._covariance(new, TIGHT))
         self._K = np.ascontiguousarray(np.hstack(columns))
+        self._rough = self._K.astype(np.float32)
         self._nodes = np.concatenate([self._nodes[kept], new])
-        here, parts = self._nodes, self._F.shape[1]
+        here, self._parts = self._nodes, np.flatnonzero(~alone)
         noise = np.divide(1.0, unsure[here], out=np.zeros(len(here)), where=unsure[here] > 0)
         inside = self._K[here]
-        F = self._F[here].toarray()
-        M = np.block([[(inside + inside.T) / 2 + np.diag(noise), F], [F.T, np.zeros((parts, parts))]])
+        F = (self._component[here][:, None] == self._parts).astype(float)
+        M = np.block([[(inside + inside.T) / 2 + np.diag(noise), F], [F.T, np.zeros((len(self._parts),) * 2)]])
         self._M = np.asarray(np.linalg.inv(M), dtype=np.float64)
         self._of = state
         return True

@@ -92,8 +92,8 @@ class SmoothJacobi:
             X[:, part], _ = self.solved(system, np.ascontiguousarray(B[:, part]), tolerance, start)
         return X
 
-    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
-        return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
+    def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
+        return self.solve(system, unit_columns(len(system.held), nodes), tolerance, guess)
 
     def solved(self, system: System, B: Floats, tolerance: float, start: Floats | None) -> tuple[Floats, int]:
         """The solution, in float32 where the tolerance allows it, and the number of steps."""
@@ -111,6 +111,9 @@ class SmoothJacobi:
 
     def narrow(self, dtype: type) -> None:
         """Nothing to do: the tolerance decides."""
+
+    def waves(self) -> Floats | None:
+        return None
 
     def copy(self) -> SmoothJacobi:
         return SmoothJacobi(self._precision)
@@ -141,8 +144,8 @@ class WrittenOut:
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
         return self.solver.solve(pairs_of(self.precision, system), B, tolerance, guess)
 
-    def columns(self, system: System, nodes: Ints, tolerance: float) -> Floats:
-        return self.solver.columns(pairs_of(self.precision, system), nodes, tolerance)
+    def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
+        return self.solver.columns(pairs_of(self.precision, system), nodes, tolerance, guess)
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         self.solver.hold(pairs_of(self.precision, system), node, column)
@@ -152,6 +155,9 @@ class WrittenOut:
 
     def narrow(self, dtype: type) -> None:
         self.solver.narrow(dtype)
+
+    def waves(self) -> Floats | None:
+        return self.solver.waves()
 
     def copy(self) -> WrittenOut:
         return WrittenOut(self.precision, self.solver.copy())

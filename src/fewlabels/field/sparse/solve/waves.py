@@ -1,0 +1,88 @@
+"""The slow waves of a graph: where its Laplacian is smallest, and what any iteration finds last."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg, sparse
+
+from fewlabels.arrays import Floats, Numbers
+from fewlabels.field.sparse.solve.polynomial import Scaled, blocks_of
+from fewlabels.machine.progress import Progress
+
+COUNT = 64  # waves looked for
+KEPT = 0.8  # share of them that is kept: the last ones are found last
+FIRST_CUT, FIRST_STEPS, STEPS = 0.3, 15, 25  # of the filters
+ROUNDS = 8
+OWN = 0.1  # share of a constant in a wave up to which it is one of its own
+GOOD, FAIR = 1e-3, 0.1  # what a wave may be off by, as a share of the edge: a slow one, and one near the edge
+
+
+class Waves(NamedTuple):
+    """Eigenvectors of a scaled Laplacian, the slowest first, without those of its components."""
+
+    values: Floats  # (k,)
+    vectors: Numbers  # (n, k)
+    edge: float  # all others are about this or above
+
+
+def slow_waves(
+    matrix: Scaled, constants: sparse.csr_array, least: float = 0.0, count: int = COUNT, seed: int = 0
+) -> Waves | None:
+    """By Chebyshev's filter: random columns lose what is above a cut that comes down from round to round, and the best
+    waves in what is left are picked. `constants` (n, parts) are the orthonormal vectors that are not looked for. None
+    as soon as the edge is known to be below `least`, or where they are not found in time, unless that is zero.
+    """
+    n, rng = len(matrix), np.random.default_rng(seed)
+    count = min(count, n - constants.shape[1] - 1)
+    X = rng.standard_normal((n, count), dtype=np.float32)
+    values: Floats = np.full(count, FIRST_CUT)
+    kept, progress = max(1, int(KEPT * count)), Progress(f"finding the slow waves of {n:,} nodes", ROUNDS)
+    for turn in range(ROUNDS):
+        X -= constants @ (constants.T @ X)
+        for part in blocks_of(count):
+            steps = STEPS if turn else FIRST_STEPS
+            X[:, part] = _filtered(matrix, np.ascontiguousarray(X[:, part]), float(values[-1]), steps)
+        X -= constants @ (constants.T @ X)
+        values, X, off = _picked(matrix, X)
+        known = constants @ (constants.T @ X)  # rounding brings the constants back: the filter spares them most of all
+        mine = np.linalg.norm(known, axis=0) < OWN
+        values, off, X = values[mine], off[mine], X[:, mine]
+        progress.step()
+        if values[kept] < least:  # what a value is found to be is never below what it is
+            return None
+        slow = values[:kept] < values[kept] / 2  # those nearer to the edge the polynomial knows as well
+        if (off[:kept] < values[kept] * np.where(slow, GOOD, FAIR)).all():
+            break
+        X = np.hstack([X, rng.standard_normal((n, count - X.shape[1]), dtype=np.float32)])
+    else:
+        if least > 0:
+            return None
+    return Waves(values[:kept], np.ascontiguousarray(X[:, :kept]), float(values[kept]))
+
+
+def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
+    """Chebyshev's polynomial of this degree, small from the cut to the end of the spectrum and one at zero."""
+    middle, half = (matrix.high + cut) / 2, (matrix.high - cut) / 2
+    first = sigma = -half / middle
+    Y = np.zeros_like(X)
+    matrix.step(X, Y, -middle * sigma / half, 0.0, -sigma / half)
+    for _ in range(steps - 1):
+        after = 1 / (2 / first - sigma)
+        rate = 2 * after / half
+        matrix.step(Y, X, -middle * rate, -sigma * after, -rate)
+        X, Y, sigma = Y, X, after
+    return Y
+
+
+def _picked(matrix: Scaled, X: Numbers) -> tuple[Floats, Numbers, Floats]:
+    """The eigenvectors of the matrix within the span of X, their values, and how far off each is."""
+    sizes, turned = np.linalg.eigh((X.T @ X).astype(float))
+    X = X @ (turned / np.sqrt(np.maximum(sizes, 1e-6 * sizes[-1]))).astype(np.float32)
+    AX = np.hstack([matrix.times(np.ascontiguousarray(X[:, part])) for part in blocks_of(X.shape[1])])
+    inside, overlap = (X.T @ AX).astype(float), (X.T @ X).astype(float)
+    values, vectors = linalg.eigh((inside + inside.T) / 2, (overlap + overlap.T) / 2)
+    turn = vectors.astype(np.float32)
+    found = X @ turn
+    return values, found, np.linalg.norm(AX @ turn - found * values.astype(np.float32), axis=0)

@@ -1,0 +1,96 @@
+"""Slow waves and polynomials: against eigenvectors and inverses from the definitions."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from fewlabels import Graph
+from fewlabels.field.dense import DenseField
+from fewlabels.field.sparse import SparseField
+from fewlabels.field.sparse.solve.chebyshev import deflated, shifted
+from fewlabels.field.sparse.solve.pcg import System
+from fewlabels.field.sparse.solve.polynomial import Ordered
+from fewlabels.kernels.cpu import chebyshev
+
+
+def clusters(n, dimensions=3, seed=0, apart=4.0):
+    rng = np.random.default_rng(seed)
+    centres = apart * rng.standard_normal((4, dimensions))
+    return Graph.from_features(centres[rng.integers(4, size=n)] + rng.standard_normal((n, dimensions)), n_neighbors=8)
+
+
+def laplacian(graph):
+    W = graph.weights
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    _, component = connected_components(W)
+    pivots = np.where(degree > 0, degree, 1.0)
+    nobody = np.zeros(len(degree), dtype=bool)
+    system = System(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, pivots, nobody)
+    return system, np.diag(degree) - W.toarray(), component.astype(np.int64)
+
+
+@pytest.mark.parametrize("m", [1, 3, 64])
+def test_a_step_is_what_it_says(m):
+    rng = np.random.default_rng(m)
+    W = sparse.random_array((37, 37), density=0.2, rng=rng, format="csr", dtype=np.float32)
+    X, Y, B = rng.standard_normal((3, 37, m)).astype(np.float32)
+    for given in (B, B[:0]):
+        expected = 2 * X - Y + 0.5 * (W @ X + (given if len(given) else 0))
+        found = Y.copy()
+        chebyshev.step(W.indptr.astype(np.int64), W.indices, W.data, X, found, given, 2.0, -1.0, 0.5)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_waves_are_the_slowest_eigenvectors(seed):
+    system, L, component = laplacian(clusters(700, seed=seed))
+    found = deflated(system, Ordered(system), component)._waves
+    scale = 1 / np.sqrt(system.diagonal)
+    truth = np.linalg.eigvalsh(scale[:, None] * L * scale)[component.max() + 1 :]
+    np.testing.assert_allclose(found.values[:20], truth[:20], atol=1e-4)
+    assert found.edge == pytest.approx(truth[len(found.values)], rel=0.05)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-10])
+def test_solutions_are_as_near_as_asked_for(tolerance):
+    system, L, component = laplacian(clusters(500))
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((500, 3))
+    for c in range(component.max() + 1):
+        B[component == c] -= B[component == c].mean(axis=0)
+    shift = 0.3 * system.diagonal.mean()
+    ordered = Ordered(system)
+    for solver, A in (
+        (deflated(system, ordered, component), L),
+        (shifted(system, ordered, shift), L + shift * np.eye(500)),
+    ):
+        truth = np.linalg.pinv(A) @ B
+        error = solver.solve(B, tolerance) - truth
+        energy = np.sqrt(np.einsum("ij,ij->j", error, A @ error) / np.einsum("ij,ij->j", truth, A @ truth))
+        assert (energy < max(2 * tolerance, 2e-9)).all()  # the oracle itself loses digits
+        nodes, others = np.array([3, 70]), np.array([8, 9])
+        others = np.array([np.flatnonzero(component == component[k])[0] for k in nodes])
+        pairs = np.linalg.pinv(A)[:, nodes] - np.linalg.pinv(A)[:, others]
+        error = solver.between(nodes, others, tolerance) - pairs
+        energy = np.sqrt(np.einsum("ij,ij->j", error, A @ error) / np.einsum("ij,ij->j", pairs, A @ pairs))
+        assert (energy < max(2 * tolerance, 2e-9)).all()  # the oracle itself loses digits
+
+
+def test_auto_takes_waves_where_a_factor_fills_in_and_a_factor_where_waves_are_many():
+    assert "slow waves" in repr(SparseField(clusters(6_000, dimensions=5, apart=1.0), 2, smoothness=3.3))
+    path = Graph.from_edges(np.arange(5_999), np.arange(1, 6_000))
+    assert "Cholesky" in repr(SparseField(path, 2, smoothness=3.3))
+
+
+def test_the_sketch_of_the_diagonal_is_sharper_with_the_waves():
+    graph = clusters(4_500, dimensions=4, apart=2.0)
+    truth, field = DenseField(graph, 2, smoothness=3.3), SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
+    for node in (5, 1_000, 4_000):
+        truth.observe(node, 0)
+        field.observe(node, 0)
+    exact = np.zeros(4_500)
+    exact[truth.unlabelled] = truth.variance
+    off = field.variance / exact[field.unlabelled] - 1
+    assert not field.grounding.exact_diagonal
+    assert np.sqrt(np.mean(off**2)) < 0.04

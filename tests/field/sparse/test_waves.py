@@ -94,3 +94,16 @@ def test_the_sketch_of_the_diagonal_is_sharper_with_the_waves():
     off = field.variance / exact[field.unlabelled] - 1
     assert not field.grounding.exact_diagonal
     assert np.sqrt(np.mean(off**2)) < 0.04
+
+
+def test_columns_kept_from_the_last_question_are_those_solved_for_afresh():
+    graph = clusters(600)
+    field = SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
+    for node in (0, 5, 200):
+        field.observe(node, 0)
+    solver, system = field.grounding._solver, field.grounding._system
+    first, second = np.array([9, 3, 50, 77]), np.array([77, 3, 11, 9])
+    for nodes in (first, second, second[::-1], first[:1], second[2:3]):
+        fresh = SparseField(graph, 2, smoothness=3.3, solver="chebyshev").grounding._solver
+        expected = fresh.columns(system, nodes, 1e-9)
+        np.testing.assert_allclose(solver.columns(system, nodes, 1e-9), expected, atol=1e-8)

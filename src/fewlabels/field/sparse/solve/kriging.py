@@ -154,22 +154,28 @@ class Kriging:
         """(n, m) columns of K. They do not change, and the last ones are often wanted again: by an answer after its
         question, or by the next of the first questions.
         """
+        X: Floats | None = None
         for known, reached, kept in self._last:
-            places = np.searchsorted(known, nodes)
-            places[places == len(known)] = 0
-            if reached <= tolerance and np.array_equal(known[places], nodes):
+            places = np.minimum(np.searchsorted(known, nodes), len(known) - 1)
+            here = known[places] == nodes
+            if reached > tolerance or 2 * here.sum() < len(nodes):
+                continue
+            if here.all():
                 return kept[:, places]
-        others = self._anchor[self._component[nodes]]
-        X = self._base.between(nodes, others, tolerance) - self._shifted.between(nodes, others, tolerance)
-        X = self._without_anchors(X)
+            X = np.empty((len(kept), len(nodes)), kept.dtype)
+            X[:, here], X[:, ~here] = kept[:, places[here]], self._solved_for(nodes[~here], tolerance)
+        if X is None:
+            X = self._solved_for(nodes, tolerance)
         if X.size <= KEEP:
-            order = np.argsort(nodes)
-            one = len(nodes) == 1
-            self._last = [
-                last for last in self._last if (len(last[0]) == 1) != one
-            ]  # one of an answer, some of questions
+            order, one = np.argsort(nodes), len(nodes) == 1  # one block of an answer, and one of questions
+            self._last = [last for last in self._last if (len(last[0]) == 1) != one]
             self._last.append((nodes[order], tolerance, X[:, order]))
         return X
+
+    def _solved_for(self, nodes: Ints, tolerance: float) -> Floats:
+        others = self._anchor[self._component[nodes]]
+        X = self._base.between(nodes, others, tolerance) - self._shifted.between(nodes, others, tolerance)
+        return self._without_anchors(X)
 
     def _without_anchors(self, X: Floats) -> Floats:
         """X less what it is at the anchor of each component."""

@@ -27,6 +27,7 @@ MOST_FILL = 220  # entries of the factor per node: beyond it conjugate gradients
 OPEN_WORK = 8e9  # fill^2 n up to which the open factor is taken, for an exact diag(G): two minutes; beyond, hours
 LOOSE = 1e-5
 SLUGGISH = 0.0005  # the same where there is no factor: 140 steps, which a hierarchy needs as well
+FEW_NODES = 4_000  # up to which anything is quick, and waves are not worth their search
 MIXED = 0.008  # where the spectrum begins behind the slow waves: 35 steps, and too well mixed for a thin factor
 FEW_STEPS = 50  # with the diagonal: a step with a hierarchy is at least ten times the work, and five or more are needed
 
@@ -90,7 +91,7 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
     def from_covariance(base: Covariance) -> Kriging:
         return Kriging(precision, anchored.held, component, base, shifted(anchored, ordered, 1 / precision.share))
 
-    if kind in ("auto", "chebyshev"):
+    if kind == "chebyshev" or (kind == "auto" and len(pivots) > FEW_NODES):
         found = deflated(anchored, ordered, component, MIXED if kind == "auto" else 0.0)
         if found is not None:
             return from_covariance(found)
@@ -100,7 +101,7 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
             return WrittenOut(precision, factor)
     if kind != "auto":
         return from_covariance(Anchored(_laplacian(anchored, kind), anchored))
-    thin = _factor(anchored, kind)
+    thin = _factor(anchored, kind) or (_quickest(anchored) if len(pivots) <= FEW_NODES else None)
     if thin is not None:
         return from_covariance(Anchored(thin, anchored))
     found = deflated(anchored, ordered, component, SLUGGISH)

@@ -45,7 +45,12 @@ def slow_waves(
             steps = STEPS if turn else FIRST_STEPS
             X[:, part] = _filtered(matrix, np.ascontiguousarray(X[:, part]), float(values[-1]), steps)
         X -= constants @ (constants.T @ X)
-        values, X, off = _picked(matrix, X)
+        try:
+            values, X, off = _picked(matrix, X)
+        except np.linalg.LinAlgError:  # rounding has left too few directions: not a graph of slow waves
+            if least > 0:
+                return None
+            raise
         known = constants @ (constants.T @ X)  # rounding brings the constants back: the filter spares them most of all
         mine = np.linalg.norm(known, axis=0) < OWN
         values, off, X = values[mine], off[mine], X[:, mine]

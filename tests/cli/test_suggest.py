@@ -39,8 +39,8 @@ def test_suggest_looks_first_whether_it_can_write(tmp_path):
 
 def test_suggest_joins_the_edges_with_the_words_of_their_nodes(folder):
     names = ["ann", "bob", "cid", "dan", "eve", "x", "y"]
-    rows = [f"{name},{'purr paws' if k % 2 else 'bark bone'},{k % 2}\n" for k, name in enumerate(names)]
-    (folder / "nodes.csv").write_text("node,says,weight\n" + "".join(rows))
+    rows = [f"{k},Mx {name},{name},{'purr paws' if k % 2 else 'bark bone'},{k % 2}\n" for k, name in enumerate(names)]
+    (folder / "nodes.csv").write_text("id,Name,node,says,weight\n" + "".join(rows))  # node is what the edges name
     given = ("suggest", "--edges", "edges.csv", "--labels", "labels.csv", "-n", "1", "--features", "nodes.csv")
     for more, kind in (["--text", "says"], "words"), ([], "features"):
         done = run(*given, *more, "--neighbors", "2", cwd=folder)
@@ -49,6 +49,9 @@ def test_suggest_joins_the_edges_with_the_words_of_their_nodes(folder):
         assert "lie in parts of the graph without a label" not in done.stdout  # x and y are tied by their words
     done = run(*given[:-2], "--text", "says", cwd=folder)
     assert "--text says names a column of a table of nodes: give that table as --features" in done.stderr
+    (folder / "nodes.csv").write_text("id,says\n1,a b\n2,a c\n")
+    done = run(*given, "--text", "says", cwd=folder)
+    assert "'id' names none of the nodes, such as 'ann'. Name them in a column called node" in done.stderr
 
 
 def test_suggest_compares_texts_by_a_network_and_prints_no_bar(folder):

@@ -130,8 +130,12 @@ def test_a_file_that_is_no_network_for_photos_is_refused(tmp_path, photos):
     (tmp_path / "broken.onnx").write_bytes(b"no network")
     with pytest.raises(FileError, match="is no network that can be run"):
         fl.embed([photos / "red.png"], tmp_path / "broken.onnx")
+    (tmp_path / "folder.onnx").mkdir()
     with pytest.raises(FileError, match="cannot read"):
-        fl.embed([photos / "red.png"], tmp_path / "none.onnx")
+        fl.embed([photos / "red.png"], tmp_path / "folder.onnx")
+    for things in ([photos / "red.png"], ["a text, which would need a tokenizer.json, too"]):
+        with pytest.raises(FileError, match=r"there is no file .*none.onnx"):
+            fl.embed(things, tmp_path / "none.onnx")
 
 
 def test_items_are_tied_by_the_network_and_answers_outlast_it(tmp_path, photos):
@@ -317,8 +321,9 @@ def test_an_output_for_every_place_or_patch_is_averaged():
 
 
 def test_weights_in_a_file_beside_the_network_are_part_of_what_it_is(tmp_path, photos):
-    """Exporters keep large weights in net.onnx.data: other weights, other numbers."""
+    """Exporters keep large weights in net.onnx.data: other weights, other numbers. A folder is none of them."""
     model = mean_colour(tmp_path / "m.onnx")
+    (tmp_path / "m.onnx_files").mkdir()
     versions = {PhotoNetwork(model).version}
     for name, content in (("m.onnx.data", b"a"), ("m.onnx.data", b"b"), ("m.json", b'{"crop": false}')):
         (tmp_path / name).write_bytes(content)

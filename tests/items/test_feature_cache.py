@@ -1,6 +1,7 @@
 """The cache: what is stored is not computed again, what has changed is, and nothing it does can stop the work."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,4 +119,5 @@ def test_links_to_files_and_folders_lead_where_the_system_says(tmp_path):
     (tmp_path / "to").symlink_to(tmp_path / "a" / "b")
     (tmp_path / "to" / "y").symlink_to("x")
     paths = [tmp_path / "a" / "b" / "x", tmp_path / "to" / "x", tmp_path / "to" / "y", tmp_path / "a" / ".." / "none"]
+    paths += [Path("/none"), Path("none")]
     assert real_paths(paths) == [str(path.resolve()) for path in paths]

@@ -104,6 +104,9 @@ def test_edges_and_what_does_not_go_with_them(tmp_path):
     refused("no column that names the nodes", "id, name, node, file", "--name", data=table, edges=edges)
     table.write_text("id,age\n1,1\n2,2\n")
     refused("no node of", "'id'", "'a'", "'1'", "--name", data=table, edges=edges)
+    table.write_text("Name,node,age\nAnna,a,1\nBert,b,2\n")
+    assert read_items(table, edges=edges).names == ["a", "b", "c"]
+    refused("no row for node 'c'", "Add its row, or leave --image out", data=table, edges=edges, image="age")
     edges.write_text("source,target\na,a\n")
     refused("names 1 node", "at least two", edges=edges)
 

@@ -145,6 +145,18 @@ def test_a_model_that_guesses_is_found_out_before_the_first_answer_and_one_that_
     assert Opinion(sparse.csr_array((600, 600)), np.eye(3)[truth]).follows_links == 1
 
 
+def test_a_model_that_is_surest_where_most_links_are_is_no_guess():
+    """Two cliques told apart with certainty, each with a tail told by a hair: Moran's I is far beyond 1."""
+    links = sparse.block_diag([np.ones((20, 20)) - np.eye(20)] * 2 + [sparse.eye_array(200, k=1)] * 2).tolil()
+    links[0, 40] = links[20, 240] = 1
+    links = (links + links.T).tocsr()
+    first = np.r_[np.full(20, 0.97), np.full(20, 0.03), np.full(200, 0.53), np.full(200, 0.47)]
+    opinion = Opinion(links, np.stack([first, 1 - first], axis=1))
+    assert opinion.follows_links == 1
+    learner = ActiveLearner(Graph(links), [0, 1], prior=opinion.chances)
+    assert (learner.predict() == (first < 0.5)).all()
+
+
 @pytest.mark.parametrize("settings", [{}, {"smoothness": 3.3, "centred": "auto"}])
 def test_answers_overrule_a_model_that_is_sure_and_wrong(settings):
     """A ring in two halves, and a model that has them the wrong way round: it is refuted within a few answers."""

@@ -147,14 +147,14 @@ def passive_threads() -> None:
 
 
 def comma_separated(text: str | None) -> tuple[str, ...] | None:
-    """The names in a,b,c, each once; one that holds a comma stands in quotes.
+    """The names in a,b,c, or one on each line, each once; one that holds a comma stands in quotes.
 
-    >>> comma_separated('a, b,"size, cm",a')
-    ('a', 'b', 'size, cm')
+    >>> comma_separated('a, b,"size, cm",a\\nc')
+    ('a', 'b', 'size, cm', 'c')
     """
     if not text:
         return None
-    rows = csv.reader([text], skipinitialspace=True)
+    rows = csv.reader(text.splitlines(), skipinitialspace=True)
     return tuple(dict.fromkeys(name.strip() for row in rows for name in row if name.strip()))
 
 

@@ -127,6 +127,7 @@ def _follows(links: sparse.csr_array, chances: Floats) -> float:
     if total <= 0 or own <= LEAST**2:
         return 1.0  # there is nothing to agree about
     agreement = float((beyond * (links @ beyond)).sum()) / (total * own) + 1 / max(len(beyond) - 1, 1)
+    agreement = min(agreement, 1.0)  # it is more where well linked nodes have the strongest opinions
     spread = sqrt(2 * float((links.data**2).sum())) * float(np.linalg.norm(covariance)) / (total * own)
     z = min(max(agreement / spread, -10.0), 10.0)
     within = (erfc(-z / sqrt(2)) - erfc((1 - agreement) / spread / sqrt(2))) / 2  # of a Gauss curve from 0 to 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,7 +115,8 @@ def stripped(names: Iterable[object]) -> list[object]:
     """The names of columns without spaces around them; two that would then be the same keep theirs."""
     names = list(names)
     short = [name.strip() if isinstance(name, str) else name for name in names]
-    return [one if short.count(one) == 1 else name for one, name in zip(short, names, strict=True)]
+    times = Counter(short)
+    return [one if times[one] == 1 else name for one, name in zip(short, names, strict=True)]
 
 
 def require_columns(path: Path, found: Iterable[object], columns: list[str]) -> None:

@@ -79,7 +79,7 @@ def real_paths(paths: Iterable[Path]) -> list[str]:
         folder, name = os.path.split(path)
         if folder not in folders:
             folders[folder] = os.path.realpath(folder)
-        real = f"{folders[folder]}{os.sep}{name}"
+        real = os.path.join(folders[folder], name)  # noqa: PTH118, a Path takes longer
         found.append(os.path.realpath(real) if os.path.islink(real) else real)  # noqa: PTH114, a Path takes longer
     return found
 

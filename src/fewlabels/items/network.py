@@ -67,7 +67,7 @@ def read_network(
         joint = joined(Graph(named.weights), X, "features", neighbors, tell)
         return joint, replace(plain, ties=_ties(plain.ties, neighbors, X))
     shows = [column for column in (text, image) if column is not None]
-    rows = read_rows(data, name, label, shows, ignore=ignore)
+    rows = read_rows(data, name, label, shows, ignore=ignore, nodes=nodes)
     notes += [*rows.notes, *([said] if (said := rows.label_note()) else [])]
     if rows.name is None:
         raise FileError(
@@ -90,7 +90,10 @@ def read_network(
         note(f"{bare:,} of {len(nodes):,} nodes have no row in {data}")
         if image is not None:
             first = next(node for node in nodes if node not in row_of)
-            raise FileError(f"{data} has no row for node {first!r}: with --image every node needs a picture.")
+            raise FileError(
+                f"{data} has no row for node {first!r}: with --image every node needs a picture. Add its row, or leave "
+                "--image out."
+            )
     attributes, known = rows.attributes(shows), rows.known()
     every = nodes + alone
     nothing: Mapping[str, str] = {}
@@ -180,7 +183,7 @@ def node_features(
         if column is not None:
             raise SettingError(f"{option} {column} names a column, and {path} is an array: give a table of the nodes.")
         return own_features(path, len(names), ORDER), "features"
-    rows = read_rows(path, None, None, [] if column is None else [column])
+    rows = read_rows(path, None, None, [] if column is None else [column], nodes=[str(name) for name in names])
     if rows.name is None or rows.name == column:
         raise FileError(f"{path} has no column that names the nodes: call it node, and fill it in every row.")
     for sentence in rows.notes:
@@ -201,7 +204,10 @@ def node_features(
     row_of = {name: row for row, name in enumerate(rows.names())}
     at = np.array([[k, row_of[str(name)]] for k, name in enumerate(names) if str(name) in row_of]).reshape(-1, 2)
     if not len(at):
-        raise FileError(f"{path}: its column {rows.name!r} names none of the nodes, such as {str(names[0])!r}.")
+        raise FileError(
+            f"{path}: its column {rows.name!r} names none of the nodes, such as {str(names[0])!r}. Name them in a "
+            "column called node, each once."
+        )
     return at_rows(beside.X[at[:, 1]], at[:, 0], len(names)), beside.kind
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,13 +89,14 @@ def read_rows(
     also: Sequence[str] = (),
     columns: Sequence[str] | None = None,
     ignore: Sequence[str] = (),
+    nodes: Collection[str] = (),
 ) -> Rows:
     """The table; it must have the columns named, those in `also` included. Rows are compared by `columns`, or by all
     that tell them apart, less those in `ignore`.
 
     Without `name`, the first of id, name, node, file in any case (and then of `also`) without empty or repeated values
-    names the rows. Without `label`, labels come from the column "label" if there is one that nobody ignores or
-    compares.
+    names the rows, or that which names most of the `nodes`, where there are some. Without `label`, labels come from the
+    column "label" if there is one that nobody ignores or compares.
     """
     notes: list[str] = []
     table = read_table(path, [column for column in (name, label, *also) if column is not None], notes.append)
@@ -111,11 +112,16 @@ def read_rows(
     if name is None:
         called = {column.lower(): column for column in reversed(table.columns)}
         candidates = [called[one] for one in NAMES if one in called] + list(also)
-        candidates = [column for column in candidates if column != label]
-        name = next((column for column in candidates if _names_rows(path, table, column)), None)
+        fit = [column for column in candidates if column != label and _names_rows(path, table, column)]
+        meant = set(nodes)
+        name = max(fit, key=lambda column: len(meant.intersection(_cells(path, table, column))), default=None)
     return Rows(path, table, name, label, columns, ignore, notes)
 
 
+def _cells(path: Path, table: pd.DataFrame, column: str) -> list[str]:
+    return column_text(path, table, column, may_be_empty=True)
+
+
 def _names_rows(path: Path, table: pd.DataFrame, column: str) -> bool:
-    cells = column_text(path, table, column, may_be_empty=True)
+    cells = _cells(path, table, column)
     return "" not in cells and len(set(cells)) == len(cells)

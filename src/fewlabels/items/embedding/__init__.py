@@ -58,6 +58,8 @@ def network(model: str, kind: str, tell: Callable[[str], None]) -> Network:
     """The network of that name, or in that file, for photos ("image") or texts ("text")."""
     if not model.lower().endswith(".onnx"):
         return Named(model, kind, tell)
+    if not Path(model).exists():
+        raise FileError(f"there is no file {model}. Check the path of the network.")
     return PhotoNetwork(Path(model)) if kind == "image" else TextNetwork(Path(model))
 
 

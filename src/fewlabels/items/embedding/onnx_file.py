@@ -57,8 +57,8 @@ class OnnxFile:
 
 def _digest(path: Path) -> str:
     """SHA-256 of the file, and of those beside it in which exporters keep the weights: net.onnx.data, net.onnx_data."""
-    digest = hashlib.sha256(path.read_bytes())
-    for part in sorted(one for one in path.parent.iterdir() if one.name.startswith((f"{path.name}.", f"{path.name}_"))):
+    digest, named = hashlib.sha256(path.read_bytes()), (f"{path.name}.", f"{path.name}_")
+    for part in sorted(one for one in path.parent.iterdir() if one.name.startswith(named) and one.is_file()):
         with part.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()

@@ -33,11 +33,30 @@ def test_held_back_or_not_it_knows_the_same(engine, steps):
     held.postpone()
     for learner in (plain, held):
         live(learner, np.random.default_rng(1), steps)
-    held.catch_up()
+    assert held.expected_error() == pytest.approx(plain.expected_error(), abs=1e-9)  # whoever asks need not catch up
     assert held._events == plain._events
     np.testing.assert_allclose(held.predict_proba(), plain.predict_proba(), atol=1e-8)
     np.testing.assert_allclose(held.costs(), plain.costs(), atol=1e-6)
     assert held.query() == plain.query()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        ActiveLearner.predict, ActiveLearner.query, ActiveLearner.describe, ActiveLearner.error, ActiveLearner.gains,
+        lambda learner: learner.unreached, lambda learner: learner.outcomes(20)[0].changes,
+        lambda learner: learner.prepare(20, 1) or learner.upcoming(20), lambda learner: learner.doubtful()[0].chance,
+    ],
+)  # fmt: skip
+def test_what_is_asked_in_between_knows_all_and_so_does_what_is_asked_then(ask):
+    plain, held = (ActiveLearner(words(60).graph, range(2)) for _ in range(2))
+    held.postpone()
+    for learner in (plain, held):
+        learner.teach([3, 30, 31, 32], [0, 1, 0, 1])
+    assert str(ask(held)) == str(ask(plain))
+    held.catch_up()
+    assert held.query() == plain.query()
+    np.testing.assert_allclose(held.predict_proba(), plain.predict_proba(), atol=1e-8)
 
 
 @pytest.mark.parametrize("engine", ["dense", "sparse"])

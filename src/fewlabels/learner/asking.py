@@ -27,7 +27,7 @@ class Asking(Taught):
         super()._begin()
         self._costs: Costs | None = None  # (n,) the strategy's in this state, once asked for
         self._two_step: Floats | None = None  # (n,) R+q in this state, once asked for
-        self._foresight = Foresight(self._field, self._strategy)
+        self._foresight = Foresight(self._raw_field, self._strategy)
         self.last_question: Screening | None = None  # how it was chosen, where not every node was scored in full
 
     @overload
@@ -93,6 +93,7 @@ class Asking(Taught):
         """
         k, c = self.graph.position(node), answers.class_number(self._classes, label)
         if k not in self._answers.sure:
+            self.catch_up()
             self._foresight.prepare(k, c)
 
     @property
@@ -139,4 +140,4 @@ class Asking(Taught):
     def _changed(self) -> None:
         super()._changed()
         self._costs = self._two_step = None
-        self._foresight = Foresight(self._field, self._strategy)
+        self._foresight = Foresight(self._raw_field, self._strategy)

@@ -228,7 +228,7 @@ class ActiveLearner(Asking):
         return learner
 
     def __repr__(self) -> str:
-        field = f"smoothness {self._smoothness.value:g}{', centred' if self._field.centring is not None else ''}"
+        field = f"smoothness {self._smoothness.value:g}{', centred' if self._raw_field.centring is not None else ''}"
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled, {field})"
 
     def _report(self) -> Report:

@@ -77,19 +77,26 @@ class Taught:
             "centred": centred,
             "prior": packed(chances) if centring is None or centring.shares is None else centring.shares.tolist(),
         }
-        self._field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
-        self._field.centring = centring
-        self._field.opinion = None if chances is None else Opinion(self._field.precision.links, chances)
-        self._updates: Field | Postponed = self._field  # what hears of answers
+        # without the answers held back: see `postpone`
+        self._raw_field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
+        self._raw_field.centring = centring
+        self._raw_field.opinion = None if chances is None else Opinion(self._raw_field.precision.links, chances)
+        self._updates: Field | Postponed = self._raw_field  # what hears of answers
         self._begin()
 
     def _begin(self) -> None:
         """The state before the first answer."""
-        self._hindsight = Hindsight(self._field)
+        self._hindsight = Hindsight(self._raw_field)
         self._error: float | None = None  # expected in this state, once asked for
         self._answers = Answers()
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []
+
+    @property
+    def _field(self) -> Field:
+        """The field with all answers in it: those held back are worked out now."""
+        self.catch_up()
+        return self._raw_field
 
     @property
     def classes(self) -> list[Hashable]:
@@ -149,14 +156,14 @@ class Taught:
         confidence is the chance that the answer is right, one for all or one each. At 1 it is the node's label. Below 1
         it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
         """
-        given = answers.read(self.graph, self._classes, self._field.precision.strength, node, label, confidence)
+        given = answers.read(self.graph, self._classes, self._raw_field.precision.strength, node, label, confidence)
         self._take_in(self._answers.new_answers(given, self.graph.names, self._classes))
 
     def _take_in(self, new: list[NumberedAnswer]) -> None:
         sure = {each.node: each.label for each in new if each.sure}
         unsure = {each.node for each in new if not each.sure}
         if unsure:
-            answers.require_span(new, self._field.beta * self.graph.weights.max())
+            answers.require_span(new, self._raw_field.beta * self.graph.weights.max())
             after = [*self._answers.given, *new]
             self._updates.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
         self._updates.observe_all(sure)
@@ -166,7 +173,7 @@ class Taught:
             how_sure = {} if each.sure else {"confidence": each.confidence}
             self._events.append({"do": "teach", "node": each.node, "label": self._classes[each.label], **how_sure})
         if new:
-            self._field.skip(np.array([each.node for each in new]))
+            self._raw_field.skip(np.array([each.node for each in new]))
             self._changed()
 
     def forget(self, node: Any) -> None:
@@ -185,7 +192,7 @@ class Taught:
         self._answers.drop(nodes)
         if nodes:
             self._events += [{"do": "forget", "node": k} for k in nodes]
-            self._field.skip(np.array(nodes), False)
+            self._raw_field.skip(np.array(nodes), False)
             self._changed()
 
     def skip(self, node: Hashable) -> None:
@@ -197,7 +204,7 @@ class Taught:
         if k not in self._skipped:
             self._skipped.add(k)
             self._events.append({"do": "skip", "node": k})
-            self._field.skip(k)
+            self._raw_field.skip(k)
             self._changed()
 
     def add_class(self, label: Hashable) -> None:
@@ -208,17 +215,17 @@ class Taught:
         self._changed()
 
     def postpone(self) -> None:
-        """Hold back what is taught and forgotten from now on, to be worked out at once: until `catch_up`, nothing may
-        be asked or predicted.
+        """Hold back what is taught and forgotten from now on, to be worked out at once: by `catch_up`, or as soon as
+        something is asked or predicted.
         """
-        if self._updates is self._field:
-            self._updates = Postponed(self._field)
+        if self._updates is self._raw_field:
+            self._updates = Postponed(self._raw_field)
 
     def catch_up(self) -> None:
         """Work out all that was taught and forgotten since `postpone`."""
         if isinstance(self._updates, Postponed):
             self._updates.catch_up()
-            self._updates = self._field
+            self._updates = self._raw_field
 
     def begin_again(self, classes: Iterable[Hashable]) -> None:
         """Forget everything ever taught, and any prior; from now on these are the classes. The graph's set-up stays."""
@@ -227,10 +234,10 @@ class Taught:
         held_back = isinstance(self._updates, Postponed)
         self.postpone()
         self._updates.begin_again(len(self._classes))
-        self._field.opinion = None
-        if self._field.centring is not None:
-            self._field.centring = Centring()
-        self._field.skip(np.arange(self.graph.n_nodes), False)
+        self._raw_field.opinion = None
+        if self._raw_field.centring is not None:
+            self._raw_field.centring = Centring()
+        self._raw_field.skip(np.arange(self.graph.n_nodes), False)
         self._begin()
         if not held_back:
             self.catch_up()
@@ -240,7 +247,7 @@ class Taught:
         if isinstance(prior, Mapping):
             raise SettingError("set_prior takes the chances of a model: give shares of the classes to a new learner.")
         chances = None if prior is None else checked_chances(prior, self.graph.names, self._classes)
-        self._field.opinion = None if chances is None else Opinion(self._field.precision.links, chances)
+        self._raw_field.opinion = None if chances is None else Opinion(self._raw_field.precision.links, chances)
         self._events.append({"do": "prior", "prior": packed(chances)})
         self._changed()
 

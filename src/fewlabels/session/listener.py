@@ -90,7 +90,6 @@ class Listener:
     def _catch_up(self, version: int, answers: dict[int, int]) -> None:
         self._teach(answers)
         if version:
-            self._learner.catch_up()
             self.predictions = self._look(version)
 
     def _teach(self, labels: dict[int, int]) -> None:
@@ -186,7 +185,6 @@ class Listener:
 
     def _look(self, version: int) -> Predictions:
         learner = self._learner
-        learner.catch_up()
         column = np.full(learner.n_classes, -1)
         column[self._columns] = np.arange(len(self._table))
         predicted = column[learner.predict().astype(np.int64)]

@@ -122,3 +122,30 @@ def test_what_waits_is_sent_first_when_something_else_is_done_meanwhile(tmp_path
         expect(page.get_by_test_id("banner")).to_be_hidden()
         assert session.snapshot().label(before) == "cat"
         assert session.classes == ["cat", "dog", "owl"]
+
+
+def test_a_new_class_answers_the_item_it_was_typed_for_and_a_later_key_counts(tmp_path, visit):
+    """However late it gets through: not the item that has come meanwhile, which nobody has looked at."""
+    with served(words(), tmp_path / "s.sqlite") as (session, client):
+        page = visit(client, expected="ERR_")
+        banner, field = page.get_by_test_id("banner"), page.get_by_test_id("new-class-input")
+        first = item(page)
+        page.route("**/api/answers", lambda route: route.abort())
+        page.keyboard.press("1")
+        expect(banner).to_contain_text("cannot be reached")
+        field.fill("owl")
+        page.keyboard.press("Enter")
+        page.unroute("**/api/answers")
+        expect(page.locator("#announcer")).to_contain_text("Saved as owl.")
+        second = item(page, other_than=first)
+        page.route("**/api/classes", lambda route: route.abort())
+        field.fill("eel")
+        page.keyboard.press("Enter")
+        expect(banner).to_contain_text("cannot be reached")
+        field.blur()
+        page.keyboard.press("1")
+        page.unroute("**/api/classes")
+        expect(page.locator("#announcer")).to_contain_text("Saved as cat.")
+        found = session.snapshot()
+        assert {k: found.label(k) for k in found.labelled()} == {first: "owl", second: "cat"}
+        assert session.classes == ["cat", "dog", "owl", "eel"]

@@ -33,7 +33,7 @@ export function deliver(path, body, done, refused = () => {}) {
   stopTrying();
   if (before && !again && (body.item === undefined || before.body.item !== body.item)) {
     // It is about something else: what waits goes first, and neither is lost.
-    const next = () => busy || attempt(change);
+    const next = () => (busy || stuck ? setTimeout(next, 50) : attempt(change)); // it may have brought on another change
     attempt({
       ...before,
       done: (reply) => { before.done(reply); next(); },

@@ -50,8 +50,11 @@ function refuse(why) {
 }
 
 export function answer(label) {
-  if (!ready()) return;
-  move("/api/answers", { item: state.question.item.id, label, next: true }, `Saved as ${label}.`);
+  if (ready()) answerTo(state.question.item.id, label);
+}
+
+function answerTo(item, label) {
+  move("/api/answers", { item, label, next: true }, `Saved as ${label}.`);
   press(label);
 }
 
@@ -94,12 +97,17 @@ export async function ask(item = null) {
   }
 }
 
-/** Add a class; with `thenAnswer` it is also the answer. `sure`: though there is one much like it. */
+/**
+ * Add a class; with `thenAnswer` it is also the answer to the item on the screen now, whatever is there once the class is
+ * kept. `sure`: though there is one much like it.
+ */
 function addClass(name, thenAnswer, added, sure) {
   const known = state.classes.some((one) => one.name === name);
+  const meant = thenAnswer ? state.question : null;
+  if (meant && !ready()) return;
   const go = () => {
     added();
-    if (thenAnswer && state.question) answer(name);
+    if (meant) answerTo(meant.item.id, name);
   };
   if (known) return go();
   deliver("/api/classes", { who: state.person, name, sure }, (reply) => {

@@ -35,6 +35,9 @@ def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
 def test_suggest_looks_first_whether_it_can_write(tmp_path):
     done = run("suggest", "--edges", "not-read-yet.csv", "--out", "nowhere/p.csv", cwd=tmp_path)
     assert done.stderr == "fewlabels: cannot write nowhere/p.csv: there is no folder nowhere. Create it first.\n"
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    done = run("suggest", "--edges", "e.csv", "--out", "./e.csv", cwd=tmp_path)
+    assert done.stderr == "fewlabels: e.csv is read here, and would be overwritten: name another to write to.\n"
 
 
 def test_suggest_joins_the_edges_with_the_words_of_their_nodes(folder):

@@ -82,6 +82,7 @@ def export(
     """
     from fewlabels.export.content import Choice, choose
     from fewlabels.export.formats import named, told_by
+    from fewlabels.files.atomic import refuse_overwriting
     from fewlabels.session import Session
 
     inputs = Inputs(
@@ -91,9 +92,7 @@ def export(
     path = inputs.store(store)
     if not path.is_file():
         raise FileError(f"there are no answers in {path}: label first, or name the file with --store.")
-    for given in (data, path, features, edges, predictions, config):
-        if given is not None and given.exists() and to.exists() and to.samefile(given):
-            raise SettingError(f"{to} is what the labels are about, and would be overwritten: name another with --to.")
+    refuse_overwriting(to, (data, path, features, edges, predictions, config))
     found = inputs.tasks(config, choices)
     menu = formats(found)
     with console.status("Reading") as status:

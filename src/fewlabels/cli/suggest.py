@@ -99,7 +99,7 @@ def suggest(
     How wrong is it? Draw checks with **--check 20 --out p.csv**, answer them in labels.csv without looking at the
     predictions, and say **--labels labels.csv --checked p.csv**
     """
-    from fewlabels.files.atomic import require_writable
+    from fewlabels.files.atomic import refuse_overwriting, require_writable
     from fewlabels.files.labels import read_checks, read_labels
     from fewlabels.files.predictions import read_predictions
     from fewlabels.graph.read import read_edges
@@ -110,6 +110,7 @@ def suggest(
     from fewlabels.learner.verdict import counted
 
     if out:
+        refuse_overwriting(out, (edges, features))
         require_writable(out)
     with reading() as tell:
         graph = with_node_features(read_edges(edges, tell), features, text, neighbors, tell, image=image, embed=embed)

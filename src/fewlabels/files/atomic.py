@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -42,6 +42,12 @@ def sync_folder(folder: Path) -> None:
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a path that nothing can be written to, before there is anything to write."""
     _draft(Path(path), Path(path).resolve()).unlink()
+
+
+def refuse_overwriting(path: Path, given: Iterable[Path | None]) -> None:
+    """Refuse a path to write to that is one of the files, or the folder, that were given to be read."""
+    if path.exists() and any(one is not None and one.exists() and path.samefile(one) for one in given):
+        raise FileError(f"{path} is read here, and would be overwritten: name another to write to.")
 
 
 @contextmanager

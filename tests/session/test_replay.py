@@ -104,6 +104,8 @@ def test_what_was_not_written_before_a_crash_or_is_damaged_is_learnt_again(opene
         (many,) = store.execute("SELECT count(*) FROM learnt").fetchone()
         store.execute("DELETE FROM learnt WHERE event % 7 = 0 OR event > (SELECT max(event) - 3 FROM learnt)")
         store.execute("UPDATE learnt SET predicted = -1, error = 0.5 WHERE event % 5 = 0")
+        store.execute("UPDATE learnt SET sum = CAST(x'ff' AS TEXT) WHERE event % 11 = 0")  # no text in any encoding
+        store.execute("UPDATE learnt SET predicted = CAST(x'ff' AS TEXT) WHERE event % 13 = 0")
     same(remembered(opened()), before)
     opened().close()
     with sqlite3.connect(tmp_path / "store.sqlite") as store:

@@ -42,14 +42,15 @@ def read(db: sqlite3.Connection) -> dict[int, Learnt]:
     """Every row that is as it was written, by its event."""
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'learnt'").fetchone():
         return {}
-    query = (
-        "SELECT event, predicted, error, learnt.sum, events.sum FROM learnt JOIN events ON events.id = event "
-        "ORDER BY event"
+    query = (  # no text is read but that of events: damaged, it may be none
+        "SELECT event, predicted, error, CAST(learnt.sum AS BLOB), events.sum "
+        "FROM learnt JOIN events ON events.id = event "
+        "WHERE typeof(predicted) IN ('integer', 'null') AND typeof(error) IN ('real', 'null') ORDER BY event"
     )
     found = {}
     for *row, stated, of_event in db.execute(query):
         one = Learnt(*row)
-        if _checksum(of_event, one) == stated:
+        if _checksum(of_event, one).encode() == stated:
             found[one.event] = one
     return found
 

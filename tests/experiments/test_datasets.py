@@ -1,6 +1,7 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fewlabels.errors import FileError
@@ -12,6 +13,8 @@ def test_the_papers_graphs_have_the_papers_counts(published):
     assert (published.graph.n_nodes, published.graph.n_edges) == (facts.n_nodes, facts.n_edges)
     assert len(published.classes) == facts.n_classes
     assert published.graph.components().max() == 0
+    rarest = published.class_names[np.bincount(published.labels).argmin()] if published.class_names else None
+    assert rarest == {"cora": "rule learning", "citeseer": "AI", "dblp": None}[published.name]
 
 
 def test_an_altered_or_truncated_file_is_refused(published, tmp_path, monkeypatch):

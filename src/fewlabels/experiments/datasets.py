@@ -43,7 +43,12 @@ PUBLISHED = {
         "CORA.mat", "37960a729171f52868e090d6d22dd7b6f9a04944d0c3da60a7665480d082b730", 2485, 5069, 7, CORA_CLASSES
     ),
     "citeseer": Published(
-        "CITESEER.mat", "b7271c92aed978043c91545b2c820925374a13b9b9fc4baa314e3e189ee32ccd", 2109, 3665, 6
+        "CITESEER.mat",
+        "b7271c92aed978043c91545b2c820925374a13b9b9fc4baa314e3e189ee32ccd",
+        2109,
+        3665,
+        6,
+        CITESEER_CLASSES,
     ),
 }
 

@@ -11,7 +11,6 @@ from itertools import islice
 
 import numpy as np
 
-from fewlabels.errors import LabelError, nearest
 from fewlabels.items import Items
 from fewlabels.learner.estimate import ErrorEstimate, percent
 from fewlabels.learner.verdict import SOME, counted, verdict
@@ -90,14 +89,6 @@ class Snapshot:
 
     def labelled(self) -> list[int]:
         return [item for item, history in self.history.items() if history.source is not None]
-
-    def least_certain(self, prediction: str) -> list[int]:
-        """The items predicted as this class that nobody has labelled, the least certain first."""
-        if prediction not in self.classes:
-            raise LabelError(f"there is no class {prediction!r} yet: add it first.{nearest(prediction, self.classes)}")
-        found = np.flatnonzero(self.predictions.predicted == list(self.classes).index(prediction))
-        order = found[np.argsort(self.predictions.chance_of_prediction[found], kind="stable")]
-        return [item for item in order.tolist() if self.label(item) is None and not self.waiting(item)]
 
     def labelled_as(self, label: str) -> list[int]:
         """The items that some person's answer, or a decision, calls so."""

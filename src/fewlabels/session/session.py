@@ -222,9 +222,8 @@ class Session(Kept):
         """Rename a class, merge it into another, remove it, move it before another (None: to the end), or give it a
         colour, a key or a description.
 
-        Answers follow a class that is renamed or merged; those of one that is removed count no longer, and
-        what a person had said before does again. `undo` takes
-        each of these back, with everything that followed from it.
+        Answers follow a class that is renamed or merged; those of one that is removed count no longer, and what a
+        person had said before does again. `undo` takes each of these back, with everything that followed from it.
         """
         who, label = check_name(who), label.strip()
         asked = [Event(do, who, key, label=label, value=check_value(do, value))]

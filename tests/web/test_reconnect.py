@@ -114,6 +114,10 @@ def test_what_waits_is_sent_first_when_something_else_is_done_meanwhile(tmp_path
         page.route("**/api/answers", lambda route: route.abort())
         page.keyboard.press("1")
         expect(page.get_by_test_id("banner")).to_contain_text("cannot be reached")
+        page.keyboard.press("m")
+        page.locator("#note-input").fill("blurred")  # on the same item, whose answer it does not replace
+        page.keyboard.press("Enter")
+        expect(page.locator("body[data-busy]")).to_have_count(0)
         page.get_by_test_id("new-class-input").fill("owl")
         page.keyboard.press("Shift+Enter")
         assert session.classes == ["cat", "dog"]
@@ -121,6 +125,7 @@ def test_what_waits_is_sent_first_when_something_else_is_done_meanwhile(tmp_path
         expect(page.locator("[data-label=owl]").first).to_be_visible()
         expect(page.get_by_test_id("banner")).to_be_hidden()
         assert session.snapshot().label(before) == "cat"
+        assert [note.value for note in session.snapshot().notes[before].values()] == ["blurred"]
         assert session.classes == ["cat", "dog", "owl"]
 
 
@@ -134,6 +139,7 @@ def test_a_new_class_answers_the_item_it_was_typed_for_and_a_later_key_counts(tm
         page.keyboard.press("1")
         expect(banner).to_contain_text("cannot be reached")
         field.fill("owl")
+        expect(page.locator("body[data-busy]")).to_have_count(0)
         page.keyboard.press("Enter")
         page.unroute("**/api/answers")
         expect(page.locator("#announcer")).to_contain_text("Saved as owl.")
@@ -143,6 +149,7 @@ def test_a_new_class_answers_the_item_it_was_typed_for_and_a_later_key_counts(tm
         page.keyboard.press("Enter")
         expect(banner).to_contain_text("cannot be reached")
         field.blur()
+        expect(page.locator("body[data-busy]")).to_have_count(0)
         page.keyboard.press("1")
         page.unroute("**/api/classes")
         expect(page.locator("#announcer")).to_contain_text("Saved as cat.")

@@ -19,6 +19,10 @@ const home = ({ fingerprint }) => fingerprint;
 
 const same = (a, b) => JSON.stringify({ ...a, key: "" }) === JSON.stringify({ ...b, key: "" });
 
+/** Whether both say what the same item is: then the later one counts. A note stands beside an answer. */
+const replaces = (later, before) => later.body.item !== undefined && later.body.item === before.body.item
+  && ![later, before].some(({ path }) => path === "/api/notes");
+
 /**
  * Send `body` with a fresh key and hand the reply to `done`.
  * If the server is away, the same body is sent with the same key until it is back, which counts once.
@@ -31,7 +35,7 @@ export function deliver(path, body, done, refused = () => {}) {
   const again = before !== null && before.path === path && same(before.body, body);
   const change = { path, body: { ...body, key: again ? before.body.key : freshKey() }, done, refused };
   stopTrying();
-  if (before && !again && (body.item === undefined || before.body.item !== body.item)) {
+  if (before && !again && !replaces(change, before)) {
     // It is about something else: what waits goes first, and neither is lost.
     const next = () => (busy || stuck ? setTimeout(next, 50) : attempt(change)); // it may have brought on another change
     attempt({

@@ -104,6 +104,7 @@ export async function ask(item = null) {
 function addClass(name, thenAnswer, added, sure) {
   const known = state.classes.some((one) => one.name === name);
   const meant = thenAnswer ? state.question : null;
+  if (isBusy()) return void refuse("Your last answer is still on its way");
   if (meant && !ready()) return;
   const go = () => {
     added();

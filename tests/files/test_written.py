@@ -89,7 +89,8 @@ def test_numbers_and_dates_as_people_write_them():
     assert numbers(["0,123", "7"])[0] == 0.123
     assert numbers(["1.234,5", "-2", "1 000"]).tolist() == [1234.5, -2, 1000]
     assert numbers(["1,234", "1,000,000"]).tolist() == [1234, 1_000_000]
-    assert numbers(["12%", "7.5 %", "$ 1,200", "1.50 €"]).tolist() == [12, 7.5, 1200, 1.5]
+    assert numbers(["12%", "7.5 %", "$ 1,200", "1.50 €", "-$5", "$-5"]).tolist() == [12, 7.5, 1200, 1.5, -5, -5]
+    assert numbers(["1\u202f234,5", "-€ 2\u00a0000"]).tolist() == [1234.5, -2000]
     for cells in (["1970-01-02", "", "1970-01-11 12:00"], ["02.01.1970", "?", "11.01.1970"]):
         found = days(cells)[0]
         assert found[0] == 1

@@ -152,7 +152,7 @@ def _refuse_bad(path: str | os.PathLike[str], name: str, column: pd.Series, x: F
         cell = texts(column.iloc[[bad[0]]])[0]
         raise FileError(
             f"{path}, row {bad[0] + 1}: column {name!r} holds {cell!r}, not a number. Fill it in, or remove "
-            f"the row or the column (--ignore {name})."
+            f"the row or the column (--ignore {quoted(name)})."
         )
 
 

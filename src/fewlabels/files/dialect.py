@@ -70,7 +70,7 @@ def dialect_of(path: Path) -> Dialect:
     lines = lines[1:] if hint else lines
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     separator = hint.group(1) if hint else _separator(lines, usual)
-    cells = (cell.strip(" \u00a0€$£¥%") for row in _rows(lines[1:], separator) for cell in row)
+    cells = (cell.strip(" \u00a0\u202f€$£¥%") for row in _rows(lines[1:], separator) for cell in row)
     found = {cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)}
     thousands = separator != ";" and all(THOUSANDS.fullmatch(cell) for cell in found)  # 1,234 between tabs or bars
     commas = bool(found) and separator != "," and not thousands

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 NONE = "none"  # nothing among numbers or dates, a category among words
 MISSING = ("", "na", "n/a", "#n/a", "nan", "nat", "null", NONE, "-", "?", ".")  # in lower case
-COMMA = r"[+-]?(?:\d+|\d{1,3}(?:[.\u00a0' ]\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?"  # 1.234,5
+GROUPS = r"[.\u00a0\u202f' ]"  # between the thousands
+COMMA = rf"[+-]?(?:\d+|\d{{1,3}}(?:{GROUPS}\d{{3}})+)(?:,\d+)?(?:[eE][+-]?\d+)?"  # 1.234,5
 POINT = r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"  # 1,234.5
-UNIT = r"^\s*[€$£¥]|[%€$£¥]\s*$"
+UNIT = r"^\s*([+-]?)\s*[€$£¥]\s*|[%€$£¥]\s*$"  # -$5 is minus five
 DATES = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M")
 DECIMAL_COMMAS = "decimal commas"  # in the attrs of a table: whether the file was found to use them
 DAY = 86_400  # seconds
@@ -38,7 +39,7 @@ def numbers(cells: Sequence[str], decimal_commas: bool = False) -> Floats:
     """
     import pandas as pd
 
-    text = pd.Series(list(cells), dtype=object).str.replace(UNIT, "", regex=True).str.strip()
+    text = pd.Series(list(cells), dtype=object).str.replace(UNIT, r"\1", regex=True).str.strip()
     there = ~missing(cells)
     if decimal_commas and text[there].str.fullmatch(COMMA).all():
         return _with_commas(text.where(there))
@@ -59,13 +60,13 @@ def numbers(cells: Sequence[str], decimal_commas: bool = False) -> Floats:
 def _with_commas(text: pd.Series) -> Floats:
     import pandas as pd
 
-    plain = text.str.replace(r"[.\u00a0' ]", "", regex=True).str.replace(",", ".")
+    plain = text.str.replace(GROUPS, "", regex=True).str.replace(",", ".")
     return np.asarray(pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, na_value=np.nan))
 
 
 def with_points(cells: pd.Series) -> pd.Series:
     """Text cells with decimal points in the place of decimal commas, where that is how they are written."""
-    plain = cells.str.replace(r"[.\u00a0' ]", "", regex=True).str.replace(",", ".")
+    plain = cells.str.replace(GROUPS, "", regex=True).str.replace(",", ".")
     return plain.where(cells.str.strip().str.fullmatch(COMMA).fillna(False).astype(bool), cells)
 
 

@@ -10,6 +10,7 @@ const patience = 800; // ms until the person is told that the server is slow
 
 let busy = false;
 let stuck = null; // the change that did not get through, as it was sent
+let entering = false; // it waits for the token, which a reload asks for
 
 export const isBusy = () => busy;
 export const isStuck = () => stuck !== null;
@@ -37,15 +38,19 @@ export function deliver(path, body, done, refused = () => {}) {
   stopTrying();
   if (before && !again && !replaces(change, before)) {
     // It is about something else: what waits goes first, and neither is lost.
+    keepHere(change);
     const next = () => (busy || stuck ? setTimeout(next, 50) : attempt(change)); // it may have brought on another change
     attempt({
       ...before,
       done: (reply) => { before.done(reply); next(); },
-      refused: (error) => { before.refused(error); if (error) next(); },
+      refused: (error) => { before.refused(error); next(); },
     });
     return true;
   }
-  before?.refused(null);
+  if (before) {
+    drop(before);
+    before.refused(null);
+  }
   attempt(change);
   return true;
 }
@@ -54,6 +59,7 @@ async function attempt(change) {
   busy = true;
   const slow = setTimeout(() => showBanner("Waiting for the server. Your answer is on its way."), patience);
   stuck = null;
+  entering = false;
   document.body.dataset.busy = "";
   try {
     if (change.waited) await sameServer();
@@ -61,7 +67,7 @@ async function attempt(change) {
     clearTimeout(slow);
     settle();
     stopTrying();
-    drop();
+    drop(change);
     hideBanner();
     change.done(reply);
   } catch (error) {
@@ -71,19 +77,21 @@ async function attempt(change) {
     if (error.passing) wait(change, error);
     else if (error.status === 401) enter(change);
     else {
-      drop();
+      drop(change);
       showBanner(error.message);
       change.refused(error);
     }
   }
 }
 
+const keepHere = (change) => keep({ ...change, home: home(state.session) });
+
 /** It stays here until it can be sent. */
 function wait(change, error) {
   stuck = change;
   const away = error.status === 0;
   const again = () => busy || attempt(change);
-  keep({ ...change, home: home(state.session) });
+  keepHere(change);
   change.waited ||= away;
   showBanner(away ? "The server cannot be reached: your answer is still here, and is sent when it is back." : error.message, again, remedy(error, again));
   if (away) tryLater(again);
@@ -91,7 +99,9 @@ function wait(change, error) {
 
 /** The server was started anew and does not know this browser: what waits is sent once it does. */
 function enter(change) {
-  keep({ ...change, home: home(state.session) });
+  stuck = change;
+  entering = true;
+  keepHere(change);
   showBanner("The server was started anew and asks who you are. Your answer is still here, and is sent once you have entered its token.",
     () => location.reload(), null, "Enter the token");
 }
@@ -103,17 +113,20 @@ async function sameServer() {
   throw new ServerError(409, `The server labels something else now (${now.title}): this answer was not sent. Reload the page.`);
 }
 
-/** Send what waited before the page was loaded again; true where there is something. */
+/** Send what waited before the page was loaded again, one after the other; true where there is something. */
 export function deliverKept(who, done, refused) {
   const found = kept(who);
-  if (!found) return false;
-  if (found.home !== home(state.session)) {
-    drop();
+  const mine = found.filter((one) => one.home === home(state.session));
+  if (mine.length < found.length) {
+    found.filter((one) => !mine.includes(one)).forEach(drop);
     showBanner("An answer that had been waiting was about other data: it was not sent.");
-    return false;
   }
-  attempt({ path: found.path, body: found.body, done, refused });
-  return true;
+  const send = ([{ path, body }, ...rest]) => {
+    const then = (end) => (reply) => (rest.length ? send(rest) : end(reply));
+    attempt({ path, body, done: then(done), refused: then(refused) });
+  };
+  if (mine.length) send(mine);
+  return mine.length > 0;
 }
 
 /** The file of answers is gone: have them all written into a new one, then go on. */
@@ -138,5 +151,5 @@ function settle() {
 
 /** Leaving now would lose an answer: let the browser ask. */
 addEventListener("beforeunload", (event) => {
-  if (stuck) event.preventDefault();
+  if (stuck && !entering) event.preventDefault();
 });

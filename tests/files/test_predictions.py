@@ -54,7 +54,7 @@ def test_classes_the_model_does_not_know_get_an_equal_share_and_others_none():
     [
         ("cat,dog\n1,0\n", "no column that names the nodes: call it node. Its columns are cat, dog"),
         ("node,size\na,1\n", "holds no predictions: give a column for every class, or columns label and confidence"),
-        ("node,cat,dog\na,0.9,0.3\n", "row 1: the chances add up to 1.2, and must add up to 1"),
+        ("node,cat,dog\na,0.9,0.3\n", "row 1: the chances of cat, dog add up to 1.2, and must add up to 1"),
         ("node,cat,dog\na,0.9,0.1\nb,x,0.3\n", "row 2: cat is 'x', not a chance"),
         ("node,label,confidence\na,cat,7\n", "row 1: confidence is '7', not a chance"),
         ("node,label\na,cat\na,dog\n", "two predictions for 'a': keep one"),
@@ -63,6 +63,11 @@ def test_classes_the_model_does_not_know_get_an_equal_share_and_others_none():
 def test_tables_that_hold_no_predictions_are_refused_in_a_sentence(tmp_path, text, sentence):
     with pytest.raises(FileError, match=sentence):
         read_predictions(written(tmp_path, text))
+
+
+def test_chances_of_two_digits_need_not_add_up_to_one_exactly(tmp_path):
+    found = read_predictions(written(tmp_path, "id,node,a,b,c\n0,x,.33,.33,.33\n1,y,.67,.17,.17\n"))
+    np.testing.assert_allclose(found.chances, [[1 / 3] * 3, np.array([67, 17, 17]) / 101])
 
 
 def test_what_suggest_wrote_last_year_can_be_read(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ LABELS = ("label", "prediction")
 CONFIDENCES = ("confidence", "chance", "score")
 PREFIX = "p_"  # of the columns of chances, as in the files that fewlabels writes
 UNSAID = 0.9  # how sure a model is taken to be where it does not say
+ROUNDING, MISSED = 0.005, 0.05  # by which a chance of two digits may be off, and a row of them may miss 1 at most
+LISTED = 5  # classes named in a sentence
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def read_predictions(path: str | os.PathLike[str], classes: Sequence[str] = ()) 
     label = next((name for name in LABELS if name in columns), None)
     found = {name.removeprefix(PREFIX): name for name in marked} or {c: c for c in classes if c in columns}
     if not found and label is None:
-        found = {name: name for name in columns if name != node and name not in CONFIDENCES}
+        found = {name: name for name in columns if name not in (*NODES, *CONFIDENCES)}
     if len(found) > 1:
         return _by_class(
             path, names, {c: column_text(path, table, name, may_be_empty=True) for c, name in found.items()}
@@ -88,18 +91,19 @@ def _by_class(path: str | os.PathLike[str], names: list[str], cells: dict[str, l
     chances = np.array([[_number(path, row, c, column[row]) for c, column in cells.items()] for row in rows])
     chances = chances.reshape(len(rows), len(cells))
     total = chances.sum(axis=1)
-    bad = np.flatnonzero(np.abs(total - 1) > 0.01)
+    bad = np.flatnonzero(np.abs(total - 1) > min(ROUNDING * len(cells), MISSED) + 1e-9)
     if len(bad):
+        of = ", ".join([*list(cells)[:LISTED], *(["…"] if len(cells) > LISTED else [])])
         raise FileError(
-            f"{path}, row {rows[bad[0]] + 1}: the chances add up to {total[bad[0]]:g}, and must add up to 1. "
-            "Scores become chances by a softmax."
+            f"{path}, row {rows[bad[0]] + 1}: the chances of {of} add up to {total[bad[0]]:g}, and must add up to 1. "
+            "Scores become chances by a softmax. If the model knows other classes, too, put p_ before all their names."
         )
     return ModelPredictions(_once(path, [names[row] for row in rows]), list(cells), chances / total[:, None])
 
 
 def _once(path: str | os.PathLike[str], names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        twice = next(name for name, times in Counter(names).items() if times > 1)
         raise FileError(f"{path} has two predictions for {twice!r}: keep one.")
     return names
 

@@ -164,7 +164,7 @@ def test_the_sketched_diagonal_knows_of_unsure_answers():
     field.refresh()
     system = field.grounding._system
     solver, precision = make_solver(system, "jacobi"), field.precision
-    found, _ = diagonal.sketched(system, solver, precision, graph.components(), False, rng)
+    found, _ = diagonal.sketched(system, solver, precision, graph.components(), rng)
     assert np.sqrt(np.mean((found / field.grounding.diagonal - 1) ** 2)) < 0.03
 
 

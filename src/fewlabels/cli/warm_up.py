@@ -8,7 +8,7 @@ from fewlabels.cli.options import console, passive_threads
 
 
 def warm_up() -> None:
-    """Compile the kernels now, so that the first page opens in seconds: once for every version, about half a minute.
+    """Compile the kernels now, so that the first page opens in seconds: once for every version, about a minute.
 
     Without it the first page does the same before it opens. Example: **fewlabels warm-up**
     """
@@ -17,5 +17,5 @@ def warm_up() -> None:
 
     started = time.perf_counter()
     with console.status("Loading the kernels") as status:
-        compile_all(status.update)
+        compile_all(status.update, large=True)
     console.print(f"Ready, in {time.perf_counter() - started:.1f} s.")

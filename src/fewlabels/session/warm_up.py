@@ -11,11 +11,12 @@ from fewlabels.items.layout import layout
 from fewlabels.learner import ActiveLearner
 
 NODES = 600  # from 500 on a look-ahead has a first pass in float32
+MANY_NODES = 4_200  # from 4,000 on the sparse engine works as on large graphs
 SMOOTHNESS = 3.3  # any: the first questions of a smooth field have a kernel of their own
 
 
-def warm_up(tell: Callable[[str], None] = lambda sentence: None) -> None:
-    """Do once, on a small ring, all that a person can make the dense engine do.
+def warm_up(tell: Callable[[str], None] = lambda sentence: None, large: bool = False) -> None:
+    """Do once, on a small ring, all that a person can make the dense engine do; and the sparse one, for large graphs.
 
     Numba keeps what it compiled beside the source, or in the user's cache: half a minute once, then a moment.
     """
@@ -35,6 +36,23 @@ def warm_up(tell: Callable[[str], None] = lambda sentence: None) -> None:
         "second opinions": lambda: learner.teach(6, 1, confidence=0.8),
         "undo": lambda: learner.forget(range(7)),  # one among others, and the last
     }
+    if large:
+        steps["large graphs"] = _on_a_large_graph
     for what, do in steps.items():
         tell(f"Loading the kernels: {what} (compiled once on this machine)")
         do()
+
+
+def _on_a_large_graph() -> None:
+    """Questions and answers on the sparse engine, of a graph whose factor fills in, and of a chain, whose factor does
+    not.
+    """
+    ends = np.random.default_rng(0).integers(MANY_NODES, size=(2, 5 * MANY_NODES))
+    chain = np.arange(MANY_NODES)
+    for graph in (Graph.from_edges(*ends[:, ends[0] < ends[1]]), Graph.from_edges(chain[1:], chain[:-1])):
+        learner = ActiveLearner(graph, range(3), engine="sparse", smoothness=SMOOTHNESS)
+        for step in range(4):
+            learner.teach(learner.query(), step % 3)
+        learner.teach(0, 1, confidence=0.8)
+        learner.forget(0)
+        learner.expected_error()

@@ -12,7 +12,9 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 import fewlabels as fl
+from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
+from fewlabels.field.sparse.solve import diagonal
 
 N = 21_000  # beyond 20,000 nodes columns are kept in float32
 LONGEST = int(os.environ.get("FEWLABELS_LONGEST", "0"))
@@ -108,3 +110,46 @@ def test_labels_are_spread_to_rounding(name, n, smoothness):
     truth = true_h(W, smoothness, nodes, np.where(np.arange(2) == np.arange(7)[:, None] % 2, 1.0, -1.0))
     assert np.abs(field.all_h - truth).max() < 1e-9
     assert np.isfinite(field.two_step_costs().values).all()
+
+
+def hardly_touching(weight, parts=5, size=300):
+    """Random graphs of six edges a node, in a row, each joined to the next by one weak edge."""
+    rng, n = np.random.default_rng(5), parts * size
+    upper = sparse.lil_array((n, n))
+    for left in range(0, n, size):
+        i, j = left + np.sort(rng.integers(size, size=(2, 6 * size)), axis=0)
+        upper[i[i < j], j[i < j]] = 1.0
+    for left in range(0, n - size, size):
+        upper[left, left + size] = weight
+    return sparse.csr_array(upper + upper.T)
+
+
+@pytest.mark.parametrize("weight", [1e-2, 4e-5])
+@pytest.mark.parametrize("labels", [3, 20])
+def test_clusters_that_hardly_touch(weight, labels, monkeypatch):
+    monkeypatch.setattr(diagonal, "COLUMNS_UP_TO", 0)
+    W = hardly_touching(weight)
+    n = W.shape[0]
+    field = SparseField(fl.Graph(W), 2, smoothness=3.3, solver="chebyshev")
+    nodes = np.random.default_rng(1).choice(n, labels, replace=False)
+    for i, node in enumerate(nodes):
+        field.observe(int(node), i % 2)
+    truth = true_h(W, 3.3, nodes, np.where(np.arange(2) == np.arange(labels)[:, None] % 2, 1.0, -1.0))
+    assert np.abs(field.all_h - truth).max() < 1e-9  # while G is 50,000 where there is no label
+    probes = np.setdiff1d(np.arange(7, n, 190), nodes)
+    tight, rough = (field.grounding.columns(probes, tolerance) for tolerance in (1e-9, 1e-2))
+    assert (np.abs(tight - rough) < 0.02 * tight[probes, np.arange(len(probes))]).all()
+
+
+def test_a_sketched_diagonal_where_clusters_hardly_touch(monkeypatch):
+    monkeypatch.setattr(diagonal, "COLUMNS_UP_TO", 0)
+    graph = fl.Graph(hardly_touching(1e-3))
+    truth, field = DenseField(graph, 2, smoothness=3.3), SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
+    assert not field.grounding.exact_diagonal
+    for node in np.random.default_rng(1).choice(graph.n_nodes, 20, replace=False):
+        truth.observe(int(node), 0)
+        field.observe(int(node), 0)
+    expected = np.zeros(graph.n_nodes)
+    expected[truth.unlabelled] = truth.variance
+    off = field.variance / expected[field.unlabelled] - 1
+    assert np.sqrt(np.mean(off**2)) < 0.08

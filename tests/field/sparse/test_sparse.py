@@ -165,6 +165,7 @@ def test_columns_in_float32_leave_h_exact_and_gains_within_a_hundredth(solver, m
     if solver == "cholespy":
         pytest.importorskip("cholespy")
     monkeypatch.setattr(budget, "SMALL", 50)  # a graph of 400 nodes is a large one
+    monkeypatch.setattr(budget, "FEW", 50)
     rng = np.random.default_rng(4)
     n = 400
     graph = Graph(in_pieces([n - 30, 20, 9, 1], rng))

@@ -100,6 +100,9 @@ def test_a_long_set_up_and_a_long_question_tell_the_time_left(capsys, monkeypatc
     i, j = np.sort(rng.integers(600, size=(2, 2_000)), axis=0)
     graph = Graph.from_edges(*np.unique(np.stack([i, j])[:, i < j], axis=1), n_nodes=600)
     field = SparseField(graph, 2, solver="jacobi")
+    assert "diag(G) to come" in repr(field)
+    field.observe(0, 0)  # what has to be known before anything changes is worked out
+    assert "diag(G) sketched" in repr(field)
     told = capsys.readouterr().err
     assert "fewlabels: setting up 600 nodes, about" in told
     field.observe(0, 0)

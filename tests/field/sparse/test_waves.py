@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from fewlabels import Graph
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve.chebyshev import deflated, shifted
+from fewlabels.field.sparse.solve.chebyshev import TOLERANCE, deflated, shifted
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.field.sparse.solve.polynomial import Ordered
 from fewlabels.kernels.cpu import chebyshev
@@ -52,8 +52,7 @@ def test_the_waves_are_the_slowest_eigenvectors(seed):
     assert found.edge == pytest.approx(truth[len(found.values)], rel=0.05)
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-3, 1e-10])
-def test_solutions_are_as_near_as_asked_for(tolerance):
+def test_solutions_are_nearly_right():
     system, L, component = laplacian(clusters(500))
     rng = np.random.default_rng(0)
     B = rng.standard_normal((500, 3))
@@ -65,16 +64,16 @@ def test_solutions_are_as_near_as_asked_for(tolerance):
         (deflated(system, ordered, component), L),
         (shifted(system, ordered, shift), L + shift * np.eye(500)),
     ):
-        truth = np.linalg.pinv(A) @ B
-        error = solver.solve(B, tolerance) - truth
-        energy = np.sqrt(np.einsum("ij,ij->j", error, A @ error) / np.einsum("ij,ij->j", truth, A @ truth))
-        assert (energy < max(2 * tolerance, 2e-9)).all()  # the oracle itself loses digits
-        nodes, others = np.array([3, 70]), np.array([8, 9])
+        inverse = np.linalg.pinv(A)
+        nodes = np.array([3, 70])
         others = np.array([np.flatnonzero(component == component[k])[0] for k in nodes])
-        pairs = np.linalg.pinv(A)[:, nodes] - np.linalg.pinv(A)[:, others]
-        error = solver.between(nodes, others, tolerance) - pairs
-        energy = np.sqrt(np.einsum("ij,ij->j", error, A @ error) / np.einsum("ij,ij->j", pairs, A @ pairs))
-        assert (energy < max(2 * tolerance, 2e-9)).all()  # the oracle itself loses digits
+        for found, truth in (
+            (solver.solve(B), inverse @ B),
+            (solver.between(nodes, others), inverse[:, nodes] - inverse[:, others]),
+        ):
+            error = found - truth
+            energy = np.sqrt(np.einsum("ij,ij->j", error, A @ error) / np.einsum("ij,ij->j", truth, A @ truth))
+            assert (energy < 2 * TOLERANCE).all()
 
 
 def test_auto_takes_waves_where_a_factor_fills_in_and_a_factor_where_waves_are_many():
@@ -99,11 +98,13 @@ def test_the_sketch_of_the_diagonal_is_sharper_with_the_waves():
 def test_columns_kept_from_the_last_question_are_those_solved_for_afresh():
     graph = clusters(600)
     field = SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
+    afresh = field.grounding._solver.copy()
     for node in (0, 5, 200):
         field.observe(node, 0)
     solver, system = field.grounding._solver, field.grounding._system
     first, second = np.array([9, 3, 50, 77]), np.array([77, 3, 11, 9])
     for nodes in (first, second, second[::-1], first[:1], second[2:3]):
-        fresh = SparseField(graph, 2, smoothness=3.3, solver="chebyshev").grounding._solver
+        fresh = afresh.copy()
+        fresh.refresh(system)
         expected = fresh.columns(system, nodes, 1e-9)
         np.testing.assert_allclose(solver.columns(system, nodes, 1e-9), expected, atol=1e-8)

@@ -65,9 +65,8 @@ class SparseField(BatchUpdates, Known):
         self.set_up_seconds = time.perf_counter() - started
 
     def __repr__(self) -> str:
-        exact = "exact" if self.grounding.exact_diagonal else "sketched"
         return (
-            f"SparseField({self.n_nodes:,} nodes, {self.grounding.solver_name}, diag(G) {exact}, "
+            f"SparseField({self.n_nodes:,} nodes, {self.grounding.solver_name}, diag(G) {self.grounding.diagonal_is}, "
             f"pool {self.budget.pool}, sample {self.budget.sample}, set up in {self.set_up_seconds:.1f} s)"
         )
 
@@ -218,7 +217,6 @@ class SparseField(BatchUpdates, Known):
         self._h = self.grounding.solve(signed)
         self._h[self._island >= 0] = 0
         self._h[known] = self._signs()[self.label[known]]
-        self.grounding.work_out_diagonal(alone=not has_label.any())
 
     def can_copy(self) -> bool:
         return memory.available() > 2 * (self.grounding.nbytes + self._h.nbytes + self.attached.nbytes)

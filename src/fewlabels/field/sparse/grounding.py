@@ -15,7 +15,7 @@ from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.budget import TIGHT, Budget
 from fewlabels.field.sparse.column_cache import Block, ColumnCache, Probes
 from fewlabels.field.sparse.solve.choose import make_solver
-from fewlabels.field.sparse.solve.diagonal import variances
+from fewlabels.field.sparse.solve.diagonal import Variances, variances
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.kernels.cpu.neighbour_gains import update_ties
 
@@ -42,15 +42,15 @@ class Grounding:
         self._system = System(indptr, indices, weights.data, pivots, flags)
         self._solver = make_solver(self._system, solver, precision, component)
         self.least = np.divide(1.0, degree, out=np.full(n, np.finfo(float).tiny), where=degree > 0)  # no G_kk is below
+        self._known: Variances | None = None
         self._probes: Probes | None = None
         self._totals: Probes | None = None
 
     def set_up(self, budget: Budget) -> None:
-        """Take the memory for the cache, and work out diag(G)."""
+        """Take the memory for the cache."""
         self._budget = budget
         n = len(self._degree)
         self.cache = ColumnCache(n, min(n, budget.columns), budget.dtype)
-        self.work_out_diagonal(alone=True)
 
     @property
     def solver_name(self) -> str:
@@ -62,6 +62,33 @@ class Grounding:
         return self._solver.exact
 
     @property
+    def variances(self) -> Variances:
+        """diag(G) and the resistances, worked out when first wanted, and before anything changes. From then on float32
+        may do for columns.
+        """
+        if self._known is None:
+            rng = np.random.default_rng(SEED)
+            self._known = variances(self._system, self._solver, self._precision, self._component, rng)
+            self._solver.narrow(self._budget.dtype)
+        return self._known
+
+    @property
+    def diagonal(self) -> Floats:
+        """(n,) G_kk, zero where held; may be written to."""
+        return self.variances.diagonal
+
+    @property
+    def exact_diagonal(self) -> bool:
+        return self.variances.exact
+
+    @property
+    def diagonal_is(self) -> str:
+        """ "exact", "sketched", or "to come"."""
+        if self._known is None:
+            return "to come"
+        return "exact" if self._known.exact else "sketched"
+
+    @property
     def nbytes(self) -> int:
         """Bytes that a copy takes, apart from arrays of n numbers."""
         return int(self.cache.X.nbytes + (0 if self._probes is None else self._probes.X.nbytes))
@@ -69,7 +96,7 @@ class Grounding:
     @property
     def edges(self) -> tuple[Ints, Ints, Floats]:
         """The neighbours of every node, by rows, and G_ii + G_jj - 2 G_ij between them."""
-        return self._system.indptr, self._system.indices, self._ties
+        return self._system.indptr, self._system.indices, self.variances.ties
 
     def solve(self, B: Floats) -> Floats:
         """(n, m) G B, zero in the rows held."""
@@ -111,17 +138,15 @@ class Grounding:
 
     def hold(self, node: int, column: Floats) -> None:
         """The node, whose column of G this is, is held from now on: G' = G - G_q G_q' / G_qq."""
-        self.diagonal -= column / column[node] * column
         self._each(lambda block: block.hold(node, column))
-        update_ties(*self.edges, column, -1 / column[node])
+        self._grow(column, -1 / column[node])
         self._hold(node, column)
         self.cache.drop(np.array([node]))
 
     def release(self, node: int, reach: Floats, s: float) -> None:
         """The node is held no longer: G' = G + reach reach' / s, reach (n,) being 1 at the node itself."""
-        self.diagonal += reach**2 / s
         self._each(lambda block: block.release(reach, s))
-        update_ties(*self.edges, reach, 1 / s)
+        self._grow(reach, 1 / s)
         self._system.held[node] = False
         self._solver.release(self._system, node, reach, s)
 
@@ -140,10 +165,9 @@ class Grounding:
         """The answers at the node have changed: its G_qq is divided by `held`; column is its column of G until now."""
         pivot = column[node]
         share, change = column / pivot, pivot / held - pivot
-        self.diagonal += share**2 * change
-        self.diagonal[node] = pivot / held
         self._each(lambda block: block.shift(node, share, 1 / held))
-        update_ties(*self.edges, share, change)
+        self._grow(share, change)
+        self.diagonal[node] = pivot / held
         if change < 0:
             self._solver.hold(self._system, node, -change * share)  # G loses as much as if such a column were held
         elif change > 0:
@@ -151,6 +175,10 @@ class Grounding:
 
     def tie(self, nodes: Any, unsure: Floats | float) -> None:
         """Set the weight of the unsure answers of these nodes in A; G has to be told by another verb."""
+        self._known = self.variances  # of before
+        self._tie(nodes, unsure)
+
+    def _tie(self, nodes: Any, unsure: Floats | float) -> None:
         held_by = self._degree[nodes] + unsure
         self._system.diagonal[nodes] = np.where(held_by > 0, held_by, 1.0)  # nothing at all: the node is held
         self.least[nodes] = 1 / np.where(held_by > 0, held_by, 1 / np.finfo(float).tiny)
@@ -161,13 +189,13 @@ class Grounding:
         self.diagonal[self._system.held] = 0
 
     def refresh(self, held: Ints, unsure: Floats) -> None:
-        """Start again with these nodes held and (n,) these weights of unsure answers; diag(G) is worked out apart."""
-        self.tie(slice(None), unsure)
+        """Start again with these nodes held and (n,) these weights of unsure answers."""
+        self._tie(slice(None), unsure)
         self._system.held[:] = False
         self._system.held[held] = True
         self._solver.refresh(self._system)
         self.cache.clear()
-        self._probes = self._totals = None
+        self._known = self._probes = self._totals = None
 
     def copy(self) -> Grounding:
         twin = object.__new__(Grounding)
@@ -176,17 +204,15 @@ class Grounding:
         system = self._system
         twin._system = system._replace(held=system.held.copy(), diagonal=system.diagonal.copy())
         twin._solver, twin.cache = self._solver.copy(), self.cache.copy()
+        twin._known = None if self._known is None else self._known.copy()
         twin._probes = None if self._probes is None else self._probes.copy()
         twin._totals = None if self._totals is None else self._totals.copy()
         return twin
 
-    def work_out_diagonal(self, alone: bool) -> None:
-        """diag(G) and the resistances afresh; `alone`: only anchors are held. From then on float32 may do."""
-        found = variances(
-            self._system, self._solver, self._precision, self._component, alone, np.random.default_rng(SEED)
-        )
-        self.diagonal, self._ties, self.exact_diagonal = found
-        self._solver.narrow(self._budget.dtype)
+    def _grow(self, v: Floats, change: float) -> None:
+        """G has grown by v v' times the change, and so have its diagonal and the resistances."""
+        self.diagonal[:] += change * v * v
+        update_ties(*self.edges, v, change)
 
     def _hold(self, node: int, column: Floats) -> None:
         self._system.held[node] = True

@@ -11,7 +11,7 @@ from fewlabels.kernels.cpu.neighbour_gains import all_neighbours, neighbour_gain
 from fewlabels.kernels.cpu.sparse_lookahead import sampled_gains
 from fewlabels.kernels.sparse_reference import NodeState
 
-FIRST = 64  # nodes k on which every question is scored in the first round
+FIRST = 32  # nodes k on which every question is scored in the first round
 SPARE = 0.02  # share of the sample's weight that goes to all nodes alike, so that none is left out for good
 CONFIDENCE = 2.0  # standard deviations
 

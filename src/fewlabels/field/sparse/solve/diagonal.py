@@ -23,6 +23,7 @@ FEWER = 96  # where the slow waves, most of the far part, are known
 WIDTH = 32
 TOLERANCE = 1e-3  # of a probe: far below the sketch's noise
 EXACT = 1e-9
+FAR = 1e3  # times what is usual: waves between clusters that hardly touch, which the first label there takes off again
 OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
 
 
@@ -33,18 +34,21 @@ class Variances(NamedTuple):
     ties: Floats  # (entries of W,) G_ii + G_jj - 2 G_ij of every edge, in both directions
     exact: bool
 
+    def copy(self) -> Variances:
+        return Variances(self.diagonal.copy(), self.ties.copy(), self.exact)
+
 
 def variances(
-    system: System, solver: Solver, precision: Precision, component: Ints, alone: bool, rng: np.random.Generator
+    system: System, solver: Solver, precision: Precision, component: Ints, rng: np.random.Generator
 ) -> Variances:
-    """diag(inv(A)) and the resistances along the edges; `alone`: each component is held at one node only."""
+    """diag(inv(A)) and the resistances along the edges."""
     n = len(system.held)
     factor = solver.solver if isinstance(solver, WrittenOut) else solver
     if isinstance(factor, Factor) and isinstance(factor.base, SuperLU) and _work(factor.base) <= OPEN_WORK:
         return Variances(*takahashi(factor.base, system), True)
     if n <= COLUMNS_UP_TO:
         return Variances(*by_columns(system, solver), True)
-    return Variances(*sketched(system, solver, precision, component, alone, rng), False)
+    return Variances(*sketched(system, solver, precision, component, rng), False)
 
 
 def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
@@ -64,7 +68,7 @@ def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
 
 
 def sketched(
-    system: System, solver: Solver, precision: Precision, component: Ints, alone: bool, rng: np.random.Generator
+    system: System, solver: Solver, precision: Precision, component: Ints, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Diagonal and ties from random potentials.
 
@@ -78,30 +82,30 @@ def sketched(
     n, held = len(system.held), system.held
     noise = _Noise(system, precision, rng)
     size, waves = np.bincount(component), solver.waves()
+    alone = held.sum() == len(size) and not noise.tied  # each component is held at one node only
     probes = PROBES if waves is None else FEWER
     average = 1 / system.diagonal
     found = _Sums(system, precision)
     progress = Progress(f"setting up {n:,} nodes", -(-probes // WIDTH))
 
-    def potentials(B: Floats) -> Floats:
-        Z = solver.solve(system, B, TOLERANCE)
+    def potentials(B: Floats, tolerance: float = TOLERANCE) -> Floats:
+        Z = solver.solve(system, B, tolerance)
         if alone:
             Z -= (np.stack([np.bincount(component, z) for z in Z.T], axis=1) / size[:, None])[component]
         return Z
 
-    told: Floats = np.empty((n, 0))
+    known: list[_Told] = []
     if waves is not None:
         covariance = potentials(waves)
-        inside = waves.T @ covariance
-        root = np.linalg.cholesky((inside + inside.T) / 2)
-        told = linalg.solve_triangular(root, covariance.T, lower=True).T  # (n, k) z = told xi + rest, xi being noise
-        reading = linalg.solve_triangular(root, waves.T, lower=True)  # (k, n) xi from z
-        found.add(told, 1)
+        size_of = np.einsum("ij,ij->j", waves, covariance)
+        slowest = size_of > FAR * np.median(size_of)
+        known += [_Told(waves[:, slowest], potentials(waves[:, slowest], EXACT))] if slowest.any() else []
+        known += [_Told(waves[:, ~slowest], _rest(covariance[:, ~slowest], known))]
+    for told in known:
+        found.add(told.columns, 1)
     for left in range(0, probes, WIDTH):
         Z = potentials(noise.draw(min(WIDTH, probes - left)))
-        if waves is not None:
-            Z -= told @ (reading @ Z)
-        found.add(Z, 1 / probes)
+        found.add(_rest(Z, known), 1 / probes)
         progress.step()
     if not alone:
         return np.where(held, 0.0, average + found.squares), found.ties
@@ -110,6 +114,24 @@ def sketched(
     overall = np.bincount(component, mean) / size
     centred = average * (1 - 2 / size[component]) + found.squares  # (n,) the diagonal of the pseudo-inverse
     return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average)), found.ties
+
+
+class _Told:
+    """What F'z tells of potentials z with the covariance G: z = columns xi + rest, xi being noise of variance one."""
+
+    def __init__(self, F: Floats, covariance: Floats) -> None:
+        """(n, k) F and GF."""
+        inside = F.T @ covariance
+        root = np.linalg.cholesky((inside + inside.T) / 2)
+        self.columns: Floats = linalg.solve_triangular(root, covariance.T, lower=True).T  # (n, k)
+        self.reading: Floats = linalg.solve_triangular(root, F.T, lower=True)  # (k, n) xi from z
+
+
+def _rest(Z: Floats, known: list[_Told]) -> Floats:
+    """Z without what is told."""
+    for told in known:
+        Z = Z - (told.columns @ (told.reading @ Z)).astype(Z.dtype)
+    return Z
 
 
 class _Noise:
@@ -121,6 +143,11 @@ class _Noise:
         self._tied = np.flatnonzero(unsure)
         self._hung = np.sqrt(unsure[self._tied])  # an unsure answer is an edge like the others, to a node that is held
         self._root = np.sqrt(system.weights)
+
+    @property
+    def tied(self) -> bool:
+        """Whether there are unsure answers."""
+        return len(self._tied) > 0
 
     def draw(self, m: int) -> Floats:
         """(n, m)"""

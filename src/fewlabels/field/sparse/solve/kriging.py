@@ -12,23 +12,24 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy import sparse
 
-from fewlabels.arrays import Flags, Floats, Ints, Numbers
+from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.chebyshev import Chebyshev
-from fewlabels.field.sparse.solve.pcg import System, unsure_ties
+from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
 from fewlabels.field.sparse.solve.smooth import SmoothJacobi
 
 if TYPE_CHECKING:
     from fewlabels.field.sparse.solve.choose import Solver
 
 MOST_ENTRIES = 10**8  # of the columns kept for the answers: beyond it Q is solved for directly, which many answers ease
-TIGHT = 1e-10  # tolerance of those columns
+ROUGH = 1e-3  # tolerance that needs no refinement
 STRICTER = 0.1  # a column of the covariance is larger than what is left of it once labels are known
+MOST_REFINED = 12  # steps of refinement: five are usual
 KEEP = 4 * 10**7  # entries of columns that are kept for the case that they are wanted again
 
 
 class Covariance(Protocol):
-    """inv(L), up to a constant in each component."""
+    """Roughly inv(L), up to a constant in each component: symmetric, and nearly right in every direction."""
 
     @property
     def exact(self) -> bool: ...
@@ -36,10 +37,10 @@ class Covariance(Protocol):
     @property
     def name(self) -> str: ...
 
-    def solve(self, B: Floats, tolerance: float) -> Floats:
+    def solve(self, B: Floats) -> Floats:
         """(n, m) inv(L) B, where B sums to zero over each component."""
 
-    def between(self, nodes: Ints, others: Ints, tolerance: float) -> Floats:
+    def between(self, nodes: Ints, others: Ints) -> Floats:
         """(n, m) columns of these nodes less those of the others."""
 
     def waves(self) -> Floats | None:
@@ -60,11 +61,11 @@ class Anchored:
     def name(self) -> str:
         return self._solver.name
 
-    def solve(self, B: Floats, tolerance: float) -> Floats:
-        return self._solver.solve(self._system, B, tolerance)
+    def solve(self, B: Floats) -> Floats:
+        return self._solver.solve(self._system, B, STRICTER * ROUGH)
 
-    def between(self, nodes: Ints, others: Ints, tolerance: float) -> Floats:
-        return self._solver.columns(self._system, nodes, tolerance)  # those of the others, the anchors, are zero
+    def between(self, nodes: Ints, others: Ints) -> Floats:
+        return self._solver.columns(self._system, nodes, STRICTER * ROUGH)  # those of the others, the anchors, are zero
 
     def waves(self) -> Floats | None:
         return self._solver.waves()
@@ -76,6 +77,10 @@ class Kriging:
     K is zero in the rows and columns of one node of each component, its anchor: where that alone is held, inv(A) is K.
     o are the nodes held and those with unsure answers in all other components, N the variance of the latter, F says
     which of these components a node is in.
+
+    All of K is from the same rough solvers. What is nearly right in every direction stays so when it is conditioned,
+    however much of it cancels: clusters that hardly touch have a large K and a small inv(A). What must be precise is
+    refined by its residual, and where that fails Q is solved for directly.
     """
 
     def __init__(
@@ -88,10 +93,10 @@ class Kriging:
         self._anchor = np.empty(parts, dtype=np.int64)
         self._anchor[component[held]] = np.flatnonzero(held)
         self._direct = SmoothJacobi(precision)
-        self._last: list[tuple[Ints, float, Floats]] = []  # nodes in order, tolerance and columns last solved for
+        self._failed = False  # to be refined
+        self._last: list[tuple[Ints, Floats]] = []  # nodes in order, and their columns of K, last solved for
         self._nodes: Ints = np.empty(0, dtype=np.int64)  # o
-        self._K: Floats = np.empty((n, 0))  # their columns
-        self._rough: Numbers = np.empty((n, 0), np.float32)  # the same in float32
+        self._K: Floats = np.empty((n, 0), np.float32)  # their columns
         self._parts: Ints = np.empty(0, dtype=np.int64)  # the components of F
         self._of: tuple[bytes, bytes] | None = None  # the labels and answers that M is for
         self._M: Floats = np.empty((0, 0))  # its inverse
@@ -112,19 +117,18 @@ class Kriging:
         if not self._conditioned(system):
             return self._direct.solve(system, B, tolerance, guess)
         B = np.where(system.held[:, None], 0.0, B)
-        wanted = self._wanted(tolerance)
-        sums = self._of_part @ B  # (parts, m)
-        balanced = B.copy()
-        balanced[self._anchor] -= sums
-        X = self._base.solve(balanced, wanted) - self._shifted.solve(balanced, wanted)
-        return self._corrected(system, self._without_anchors(X), np.vstack([self._K.T @ B, sums[self._parts]]))
+        X = self._roughly(system, B)
+        return X if tolerance >= ROUGH else self._refined(system, B, X, tolerance)
 
     def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
         if not self._conditioned(system):
             return self._direct.columns(system, nodes, tolerance, guess)
         sums = (self._component[nodes] == self._parts[:, None]).astype(float)
         across = np.vstack([self._K[nodes].T, sums])
-        return self._corrected(system, self._covariance(nodes, self._wanted(tolerance)), across)
+        X = self._corrected(system, self._covariance(nodes), across)
+        if tolerance >= ROUGH:
+            return X
+        return self._refined(system, unit_columns(len(system.held), nodes), X, tolerance)
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         """Nothing to do until something is solved for."""
@@ -145,37 +149,54 @@ class Kriging:
         twin._direct, twin._last = self._direct.copy(), list(self._last)
         return twin
 
-    def _wanted(self, tolerance: float) -> float:
-        """The tolerance of a column of K where one of inv(A) is to have this one."""
-        wanted = tolerance * (STRICTER if len(self._nodes) else 1.0)
-        return wanted if wanted > 10 * TIGHT else TIGHT
+    def _refined(self, system: System, B: Floats, X: Floats, tolerance: float) -> Floats:
+        """X corrected by what its residual says, until a correction is below the tolerance."""
+        A, X = self._direct.of(system, np.float64), X.astype(float)
+        B = np.where(system.held[:, None], 0.0, B)
+        size = np.abs(X).max(axis=0)
+        for _ in range(MOST_REFINED):
+            change = self._roughly(system, A.residual(B, X))
+            X += change
+            if (np.abs(change).max(axis=0) <= tolerance * size).all():
+                return X
+        self._failed = True
+        return self._direct.solve(system, B, tolerance)
 
-    def _covariance(self, nodes: Ints, tolerance: float) -> Floats:
+    def _roughly(self, system: System, B: Floats) -> Floats:
+        """(n, m) inv(A) B, where B is zero in the rows held."""
+        sums = self._of_part @ B  # (parts, m)
+        balanced = B.copy()
+        balanced[self._anchor] -= sums
+        X = self._base.solve(balanced) - self._shifted.solve(balanced)
+        return self._corrected(
+            system, self._without_anchors(X), np.vstack([self._K.T @ B.astype(self._K.dtype), sums[self._parts]])
+        )
+
+    def _covariance(self, nodes: Ints) -> Floats:
         """(n, m) columns of K. They do not change, and the last ones are often wanted again: by an answer after its
         question, or by the next of the first questions.
         """
         X: Floats | None = None
-        for known, reached, kept in self._last:
+        for known, kept in self._last:
             places = np.minimum(np.searchsorted(known, nodes), len(known) - 1)
             here = known[places] == nodes
-            if reached > tolerance or 2 * here.sum() < len(nodes):
+            if 2 * here.sum() < len(nodes):
                 continue
             if here.all():
-                return kept[:, places]
+                return np.take(kept, places, axis=1)
             X = np.empty((len(kept), len(nodes)), kept.dtype)
-            X[:, here], X[:, ~here] = kept[:, places[here]], self._solved_for(nodes[~here], tolerance)
+            X[:, here], X[:, ~here] = kept[:, places[here]], self._solved_for(nodes[~here])
         if X is None:
-            X = self._solved_for(nodes, tolerance)
+            X = self._solved_for(nodes)
         if X.size <= KEEP:
             order, one = np.argsort(nodes), len(nodes) == 1  # one block of an answer, and one of questions
             self._last = [last for last in self._last if (len(last[0]) == 1) != one]
-            self._last.append((nodes[order], tolerance, X[:, order]))
+            self._last.append((nodes[order], np.take(X, order, axis=1)))
         return X
 
-    def _solved_for(self, nodes: Ints, tolerance: float) -> Floats:
+    def _solved_for(self, nodes: Ints) -> Floats:
         others = self._anchor[self._component[nodes]]
-        X = self._base.between(nodes, others, tolerance) - self._shifted.between(nodes, others, tolerance)
-        return self._without_anchors(X)
+        return self._without_anchors(self._base.between(nodes, others) - self._shifted.between(nodes, others))
 
     def _without_anchors(self, X: Floats) -> Floats:
         """X less what it is at the anchor of each component."""
@@ -186,15 +207,16 @@ class Kriging:
     def _corrected(self, system: System, X: Floats, across: Floats) -> Floats:
         if len(self._nodes):
             weights = (self._M @ across).astype(X.dtype)
-            K = self._rough if X.dtype == np.float32 else self._K
-            X -= K @ weights[: len(self._nodes)]
+            X -= self._K.astype(X.dtype, copy=False) @ weights[: len(self._nodes)]
             for part, row in zip(self._parts, weights[len(self._nodes) :], strict=True):
                 X -= np.multiply.outer((self._component == part).astype(X.dtype), row) if len(self._anchor) > 1 else row
         X[system.held] = 0
         return X
 
     def _conditioned(self, system: System) -> bool:
-        """Have M for these labels; False where there are too many."""
+        """Have M for these labels; False where there are too many, or where that has failed."""
+        if self._failed:
+            return False
         unsure = unsure_ties(system, self._precision.diagonal)
         now = np.flatnonzero(system.held | (unsure > 0))
         state = now.tobytes(), unsure[now].tobytes()
@@ -208,15 +230,13 @@ class Kriging:
             return False
         kept = np.isin(self._nodes, now)
         new = now[~np.isin(now, self._nodes)]
-        columns = [self._K[:, kept]]
-        if len(new):
-            columns.append(self._covariance(new, TIGHT))
-        self._K = np.ascontiguousarray(np.hstack(columns))
-        self._rough = self._K.astype(np.float32)
-        self._nodes = np.concatenate([self._nodes[kept], new])
+        if len(new) or not kept.all():
+            columns = [self._K[:, kept]] + ([self._covariance(new)] if len(new) else [])
+            self._K = np.ascontiguousarray(np.hstack(columns) if self._K.size else columns[-1])
+            self._nodes = np.concatenate([self._nodes[kept], new])
         here, self._parts = self._nodes, np.flatnonzero(~alone)
         noise = np.divide(1.0, unsure[here], out=np.zeros(len(here)), where=unsure[here] > 0)
-        inside = self._K[here]
+        inside = self._K[here].astype(float)
         F = (self._component[here][:, None] == self._parts).astype(float)
         M = np.block([[(inside + inside.T) / 2 + np.diag(noise), F], [F.T, np.zeros((len(self._parts),) * 2)]])
         self._M = np.asarray(np.linalg.inv(M), dtype=np.float64)

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve.pcg import System
-from fewlabels.kernels.cpu import chebyshev
+from fewlabels.kernels.cpu import blocks, chebyshev
 
 WIDTH = 64  # columns a block: wide enough that what a row costs to find is shared
 LANCZOS = 24  # steps that the ends of a spectrum are estimated with
@@ -39,7 +39,8 @@ class Scaled:
 
     def __init__(self, ordered: Ordered, diagonal: Floats) -> None:
         W = ordered.weights
-        self.scale: Numbers = (1 / np.sqrt(diagonal[ordered.order])).astype(np.float32)  # (n,) S
+        self._laplacian, self.exact_scale = W, 1 / np.sqrt(diagonal[ordered.order])
+        self.scale: Numbers = self.exact_scale.astype(np.float32)  # (n,) S
         rows = np.repeat(self.scale, np.diff(W.indptr))
         weights = (rows * W.data * self.scale[W.indices]).astype(np.float32)
         self._matrix: tuple[Ints, Any, Numbers] = W.indptr.astype(np.int64), W.indices.astype(np.int32), weights
@@ -57,6 +58,13 @@ class Scaled:
         Y = np.zeros_like(X)
         self.step(X, Y, 0.0, 0.0, -1.0)
         return Y
+
+    def times_exactly(self, X: Floats) -> Floats:
+        """(n, m) the same of a Laplacian in float64, by differences along the edges."""
+        W, scale = self._laplacian, self.exact_scale[:, None]
+        nowhere, degree = np.zeros(len(self), dtype=bool), np.asarray(W.sum(axis=1)).ravel()
+        LX = blocks.residual(W.indptr, W.indices, W.data, degree, nowhere, np.zeros_like(X), scale * X)
+        return -scale * LX
 
     def _ends(self) -> tuple[float, float]:
         """Where the spectrum begins and ends, from Lanczos's method: its values, widened by what they may be off."""

@@ -48,12 +48,14 @@ class TwoSteps(NamedTuple):
         return blocks.dots(X, Y)
 
     def residual(self, B: Floats, X: Floats) -> Floats:
-        """(n, m) B - A X, zero in the rows held."""
-        Y = np.empty_like(X)
-        self.apply(X, Y)
-        np.subtract(B, Y, out=Y)
-        Y[self.held] = 0
-        return Y
+        """(n, m) B - A X, zero in the rows held; by differences along the edges both times."""
+        nowhere, share = np.zeros_like(self.held), self.weights.dtype.type(self.share)
+        links = self.indptr, self.indices
+        LX = -blocks.residual(*links, self.weights, self.degree, nowhere, np.zeros_like(X), X)
+        left = B - LX
+        left[self.tied] -= self.ties[:, None] * X[self.tied]
+        R: Floats = blocks.residual(*links, share * self.weights, share * self.degree, self.held, left, LX)
+        return R
 
 
 def two_steps(precision: Precision, system: System, dtype: type = np.float64) -> TwoSteps:
@@ -99,9 +101,9 @@ class SmoothJacobi:
         """The solution, in float32 where the tolerance allows it, and the number of steps."""
         if tolerance >= ROUGH:
             rough: Any = None if start is None else start.astype(np.float32)
-            return pcg.solve(self._system(system, np.float32), B.astype(np.float32), self._inverse, tolerance, rough)
+            return pcg.solve(self.of(system, np.float32), B.astype(np.float32), self._inverse, tolerance, rough)
         exact = None if start is None else start.astype(float)
-        return pcg.solve(self._system(system, np.float64), B, self._inverse, tolerance / STRICTER, exact)
+        return pcg.solve(self.of(system, np.float64), B, self._inverse, tolerance / STRICTER, exact)
 
     def hold(self, system: System, node: int, column: Floats) -> None:
         self._of = {}
@@ -118,7 +120,8 @@ class SmoothJacobi:
     def copy(self) -> SmoothJacobi:
         return SmoothJacobi(self._precision)
 
-    def _system(self, system: System, dtype: type) -> TwoSteps:
+    def of(self, system: System, dtype: type) -> TwoSteps:
+        """The system of these labels, in this precision."""
         if dtype not in self._of:
             self._of[dtype] = two_steps(self._precision, system, dtype)
         return self._of[dtype]

@@ -8,22 +8,25 @@ import numpy as np
 from scipy import linalg, sparse
 
 from fewlabels.arrays import Floats, Numbers
-from fewlabels.field.sparse.solve.polynomial import Scaled, blocks_of
+from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, blocks_of
 from fewlabels.machine.progress import Progress
 
 COUNT = 64  # waves looked for
 KEPT = 0.8  # share of them that is kept: the last ones are found last
 FIRST_CUT, FIRST_STEPS, STEPS = 0.3, 15, 25  # of the filters
 ROUNDS = 8
+ROUNDING = 1e-6  # what a wave is off by in float32 anyway
+SLOWEST = 1e-4  # share of the edge: below it, that is too much
+CLEANED = 0.01  # what is left of it
 OWN = 0.1  # share of a constant in a wave up to which it is one of its own
-GOOD, FAIR = 1e-3, 0.1  # what a wave may be off by, as a share of the edge: a slow one, and one near the edge
+GOOD, FAIR = 0.01, 0.1  # what a wave may be off by: a slow one (of the mean of its value and the edge), one near that
 
 
 class Waves(NamedTuple):
     """Eigenvectors of a scaled Laplacian, the slowest first, without those of its components."""
 
     values: Floats  # (k,)
-    vectors: Numbers  # (n, k)
+    vectors: Numbers  # (n, k) in float64 where clusters hardly touch: conditioned on labels, most of them cancels
     edge: float  # all others are about this or above
 
 
@@ -57,14 +60,19 @@ def slow_waves(
         progress.step()
         if values[kept] < least:  # what a value is found to be is never below what it is
             return None
-        slow = values[:kept] < values[kept] / 2  # those nearer to the edge the polynomial knows as well
-        if (off[:kept] < values[kept] * np.where(slow, GOOD, FAIR)).all():
+        edge, above = values[kept], np.maximum(values[:kept], 0)
+        slow = above < edge / 2  # those nearer to the edge the polynomial knows as well
+        if (off[:kept] < np.where(slow, np.maximum(GOOD * np.sqrt(above * edge), ROUNDING), FAIR * edge)).all():
             break
         X = np.hstack([X, rng.standard_normal((n, count - X.shape[1]), dtype=np.float32)])
     else:
         if least > 0:
             return None
-    return Waves(values[:kept], np.ascontiguousarray(X[:, :kept]), float(values[kept]))
+    found = _settled(matrix, X[:, :kept], float(values[kept]))
+    if least > 0 and (found.off > FAIR * np.sqrt(found.values * values[kept])).any():
+        return None
+    dtype = np.float64 if found.values[0] < SLOWEST * values[kept] else np.float32
+    return Waves(found.values, found.vectors.astype(dtype), float(values[kept]))
 
 
 def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
@@ -79,6 +87,36 @@ def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
         matrix.step(Y, X, -middle * rate, -sigma * after, -rate)
         X, Y, sigma = Y, X, after
     return Y
+
+
+class _Ritz(NamedTuple):
+    """What a matrix is within a span: its values, vectors, and how far off each is."""
+
+    values: Floats
+    vectors: Floats
+    off: Floats
+
+
+def _settled(matrix: Scaled, X: Numbers, edge: float) -> _Ritz:
+    """The same waves in float64: where clusters hardly touch, values are below what float32 can tell, and what else
+    has got into a wave weighs more than they do. It is taken out by what the residual says.
+    """
+    found, left = _within(matrix, X.astype(float))
+    if found.values[0] > SLOWEST * edge:
+        return found
+    size = np.abs(left).max(axis=0)
+    inverse = Polynomial(matrix, edge, CLEANED)
+    V = found.vectors - inverse((left / size).astype(np.float32)) * size
+    return _within(matrix, V)[0]
+
+
+def _within(matrix: Scaled, V: Floats) -> tuple[_Ritz, Floats]:
+    """The best eigenvectors in the span of V, and their residuals."""
+    AV = matrix.times_exactly(V)
+    values, turn = linalg.eigh((V.T @ AV + AV.T @ V) / 2, V.T @ V)
+    V, left = V @ turn, AV @ turn
+    left -= V * values
+    return _Ritz(values, V, np.linalg.norm(left, axis=0)), left
 
 
 def _picked(matrix: Scaled, X: Numbers) -> tuple[Floats, Numbers, Floats]:

@@ -105,6 +105,5 @@ def test_a_long_set_up_and_a_long_question_tell_the_time_left(capsys, monkeypatc
     assert "diag(G) sketched" in repr(field)
     told = capsys.readouterr().err
     assert "fewlabels: setting up 600 nodes, about" in told
-    field.observe(0, 0)
     field.two_step_costs()
     assert "fewlabels: scoring questions on 600 nodes, about" in capsys.readouterr().err

@@ -18,6 +18,8 @@ from fewlabels.field.sparse.column_cache import AT_ONCE
 from fewlabels.field.sparse.grounding import SEED, Grounding
 from fewlabels.field.sparse.query.lookahead import lookahead_costs
 from fewlabels.field.sparse.query.variance import variance_costs
+from fewlabels.field.sparse.solve.kriging import KEEP
+from fewlabels.field.sparse.solve.waves import COUNT
 from fewlabels.graph import Graph
 from fewlabels.kernels.reference import answer
 from fewlabels.machine import memory
@@ -48,8 +50,9 @@ class SparseField(BatchUpdates, Known):
         n = graph.n_nodes
         most = budget_for(n, True, pool, sample)
         columns = np.dtype(most.dtype).itemsize * n * (most.columns + 4 * AT_ONCE)  # kept, and at work
+        waves = 8 * n * COUNT + 4 * min(KEEP, n * n) if smoothness else 0  # with the columns of the covariance kept
         memory.require(
-            columns + 48 * n * n_classes + 40 * graph.weights.nnz,
+            columns + waves + 48 * n * n_classes + 40 * graph.weights.nnz,
             f"the sparse engine on {n:,} nodes",
             "Take a smaller graph, or a machine with more memory.",
         )

@@ -14,6 +14,7 @@ from fewlabels.kernels.reference import two_step_marginals
 from fewlabels.learner.hindsight import Hindsight
 from fewlabels.learner.settings import resolve_beta, resolve_smoothness
 from fewlabels.learner.suspects import without_label
+from fewlabels.strategies import first_questions
 from fewlabels.strategies.first_questions import candidates, finding_classes, first_costs
 
 
@@ -295,6 +296,20 @@ class TestFirstQuestions:
                 p = two_step_marginals(np.delete(centred + np.outer(r, y - h[q]), q, 0), np.delete(v, q))
                 expected += chance[q, c] * (1 - p.max(axis=1)).sum()
             assert cost[some[q]] == pytest.approx(expected / field.n_nodes, rel=1e-9)
+
+    def test_on_large_graphs_the_error_is_that_of_a_sample(self, large, monkeypatch):
+        graph, _ = large
+        ours = fl.ActiveLearner(graph, range(5))
+        ours.teach([0, 1], [0, 1])
+        asked = candidates(ours._field)
+        whole = first_costs(ours._field).values[asked]
+        monkeypatch.setattr(
+            first_questions, "judges", lambda field: np.sort(np.random.default_rng(0).permutation(1_498)[:600])
+        )
+        some, screening = first_costs(ours._field)
+        assert screening.sample == 600
+        assert np.corrcoef(whole, some[asked])[0, 1] > 0.99
+        assert whole[np.argmin(some[asked])] < np.sort(whole)[10]
 
     def test_on_large_graphs_some_are_scored_and_skipped_ones_never(self, large):
         graph, _ = large

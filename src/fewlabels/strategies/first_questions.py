@@ -19,7 +19,8 @@ from fewlabels.kernels.reference import two_step_marginals
 from fewlabels.kernels.sparse_reference import NodeState
 
 SMOOTH = 3.0  # smoothness from which the field is taken to be a large graph's
-CANDIDATES, LEAST, NODES = 512, 32, 20_000  # questions scored up to that many nodes, and at least, however many
+CANDIDATES, LEAST = 512, 32  # questions scored, on small graphs and at least
+NODES = 20_000  # up to which that many are, on all nodes; beyond, fewer, on as many nodes
 WASTED = 3  # answers that named no new class, after which contrasts are taken to find none
 SEED = 13
 
@@ -46,15 +47,18 @@ def first_costs(field: Field) -> Costs:
     u, asked = len(field.unlabelled), candidates(field)  # places
     if len(asked) == 0:  # every node is skipped
         return Costs(np.zeros(u))
-    X = field.columns(field.unlabelled[asked], rough=True).astype(float)  # (u, m)
-    state, X = contrasts(field, asked, X)
-    found = whole_costs(state, X, np.arange(len(asked)), u + np.arange(len(asked)))
-    found = (found - state.error_now[asked]) / field.n_nodes
+    X = field.columns(field.unlabelled[asked], rough=True)  # (u, m)
+    judged = judges(field)
+    state, X = contrasts(field, asked, judged, X)
+    found = whole_costs(state, X, np.arange(len(asked)), len(judged) + np.arange(len(asked)))
+    own = np.zeros(u)
+    own[judged] = state.error_now[: len(judged)]
+    found = (found - own[asked]) * (u / len(judged)) / field.n_nodes
     cost = np.full(u, found.max(initial=0))
     cost[asked] = found
     if len(asked) == (~field.skipped[field.unlabelled]).sum():
         return Costs(cost)
-    best, now = int(np.argmin(found)), float(state.error_now.sum()) / field.n_nodes
+    best, now = int(np.argmin(found)), float(state.error_now.sum()) * (u / len(judged)) / field.n_nodes
     return Costs(
         cost,
         Screening(
@@ -62,7 +66,7 @@ def first_costs(field: Field) -> Costs:
             cost=float(found[best]),
             gain=now - float(found[best]),
             pool=len(asked),
-            sample=u,
+            sample=len(judged),
             missed=(0.0, np.inf),
             seconds=time.perf_counter() - started,
         ),
@@ -78,8 +82,15 @@ def candidates(field: Field) -> Ints:
     return np.sort(may[np.argsort(rank)[:most]])
 
 
-def contrasts(field: Field, asked: Ints, X: Floats) -> tuple[NodeState, Floats]:
-    """What `whole_costs` needs, in rows for all nodes and, after them, for the questions themselves.
+def judges(field: Field) -> Ints:
+    """The places of the nodes whose errors are summed: all, or enough of them for a mean, always the same ones."""
+    u = field.unlabelled
+    rank = np.random.default_rng(SEED + 1).permutation(field.n_nodes)[u]
+    return np.sort(np.argsort(rank)[:NODES])
+
+
+def contrasts(field: Field, asked: Ints, judged: Ints, X: Floats) -> tuple[NodeState, Floats]:
+    """What `whole_costs` needs, in rows for the nodes that judge and, after them, for the questions themselves.
 
     A node k is its contrast to the mean of its component, of variance G_kk - 2 m_k + mean of m, m = G 1 / size; a
     question q stays as it is, G_qq and h_q: it is a label that will be told, not a contrast. Where no label reaches,
@@ -88,7 +99,7 @@ def contrasts(field: Field, asked: Ints, X: Floats) -> tuple[NodeState, Floats]:
     from fewlabels.kernels.cpu.layout import distinct_columns  # loads Numba
 
     h, island, u = field.h, field.island, len(asked)
-    n, reached = len(island), island < 0
+    reached = island < 0
     group = field.component[field.unlabelled]
     size = np.bincount(group)[group]  # (u,)
     mean = np.where(reached, field.sums() / size, 0.0)
@@ -100,19 +111,21 @@ def contrasts(field: Field, asked: Ints, X: Floats) -> tuple[NodeState, Floats]:
     centred = np.where(reached[:, None], Centre(field, answers_only=True).h, h)
     now = two_step_marginals(centred, np.where(reached, variance, np.inf))
     chance = two_step_marginals(h, np.where(reached, whole, np.inf))
-    X = np.where((reached[:, None] & reached[asked]), X - mean[asked], X)
-    X[asked, np.arange(u)] = 0  # a question is no surprise to itself: its error is taken off afterwards
-    rows = np.concatenate([np.arange(n), asked])
-    both = np.concatenate([centred, h[asked]])
+    itself = judged[:, None] == asked
+    X = X[judged].astype(float)
+    X = np.where((reached[judged][:, None] & reached[asked]), X - mean[asked], X)
+    X[itself] = 0  # a question is no surprise to itself: its error is taken off afterwards
+    rows = np.concatenate([judged, asked])
+    both = np.concatenate([centred[judged], h[asked]])
     kept, multiplicity = distinct_columns(np.vstack([both, chance[rows]]))
     state = NodeState(
         h=np.ascontiguousarray(both[:, kept]),
         chance=np.ascontiguousarray(chance[rows][:, kept] * multiplicity),
         multiplicity=multiplicity,
-        diagonal=np.concatenate([variance, whole[asked]]),
+        diagonal=np.concatenate([variance[judged], whole[asked]]),
         least=least[rows],
         island=np.ascontiguousarray(island[rows]),
-        error_now=np.concatenate([1 - now.max(axis=1), np.zeros(u)]),
+        error_now=np.concatenate([1 - now[judged].max(axis=1), np.zeros(u)]),
         harmonic=False,
         size=np.abs(both).max(axis=1),
     )

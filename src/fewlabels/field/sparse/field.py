@@ -111,12 +111,13 @@ class SparseField(BatchUpdates, Known):
         X = self.grounding.columns(
             nodes, None if rough else TIGHT
         )  # (n, m), in a component without a label held at its anchor
-        for island in np.unique(self._island[nodes][self._island[nodes] >= 0]):
+        islands = np.unique(self._island[nodes][self._island[nodes] >= 0])
+        for island in islands:
             members = self._island == island
-            mean = self.grounding.solve(members[:, None].astype(float))[:, 0] / members.sum()  # (n,) of each row
+            mean = self.grounding.sums()[members] / members.sum()  # of each row: G knows nothing beyond the component
             own = np.flatnonzero(self._island[nodes] == island)
             part = X[np.ix_(members, own)]
-            X[np.ix_(members, own)] = part - part.mean(axis=0) - mean[members, None] + mean[members].mean()
+            X[np.ix_(members, own)] = part - part.mean(axis=0) - mean[:, None] + mean.mean()
         return X[self.label < 0]
 
     def sums(self) -> Floats:

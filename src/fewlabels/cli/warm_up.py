@@ -8,7 +8,7 @@ from fewlabels.cli.options import console, passive_threads
 
 
 def warm_up() -> None:
-    """Compile the kernels now, so that the first page opens in seconds: once for every version, about a minute.
+    """Compile the kernels now, so that the first page opens in seconds: once for every version, about two minutes.
 
     Without it the first page does the same before it opens. Example: **fewlabels warm-up**
     """

@@ -18,6 +18,7 @@ from fewlabels.field.sparse.solve.choose import make_solver
 from fewlabels.field.sparse.solve.diagonal import Variances, variances
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.kernels.cpu.neighbour_gains import update_ties
+from fewlabels.machine.threads import one_blas_thread
 
 PROBES = 64  # for VOpt's sums of squares: 18% noise, before the pool is scored in full
 PROBED = 1e-6  # tolerance of a probe: SOpt's sums are among them
@@ -30,6 +31,7 @@ class Grounding:
     Every array is by node number. The columns in the cache and the probes follow every change at O(n) per column.
     """
 
+    @one_blas_thread
     def __init__(self, precision: Precision, component: Ints, held: Ints, solver: str) -> None:
         """`held` are the nodes held at first, one for every component. Call `set_up` before anything else."""
         weights, degree = precision.links, precision.diagonal
@@ -62,6 +64,7 @@ class Grounding:
         return self._solver.exact
 
     @property
+    @one_blas_thread
     def variances(self) -> Variances:
         """diag(G) and the resistances, worked out when first wanted, and before anything changes. From then on float32
         may do for columns.
@@ -98,14 +101,17 @@ class Grounding:
         """The neighbours of every node, by rows, and G_ii + G_jj - 2 G_ij between them."""
         return self._system.indptr, self._system.indices, self.variances.ties
 
+    @one_blas_thread
     def solve(self, B: Floats) -> Floats:
         """(n, m) G B, zero in the rows held."""
         return self._solver.solve(self._system, B, TIGHT)
 
+    @one_blas_thread
     def columns(self, nodes: Ints, tolerance: float | None = None) -> Floats:
         """(n, m) columns of G; without a tolerance, good enough to score questions."""
         return self._solver.columns(self._system, nodes, tolerance or self._budget.tolerance)
 
+    @one_blas_thread
     def column(self, node: int) -> Floats:
         """(n,) the node's column of G, to rounding; the cached one serves as a guess."""
         near = self.cache.column(node)
@@ -120,6 +126,7 @@ class Grounding:
             self.diagonal[nodes] = np.where(self._system.held[nodes], 0.0, pivots)
         return slots
 
+    @one_blas_thread
     def probes(self) -> Probes:
         """G 1 and G z, made when first wanted."""
         if self._probes is None:
@@ -129,6 +136,7 @@ class Grounding:
             self._probes = Probes(Z, self._solver.solve(self._system, Z, PROBED))
         return self._probes
 
+    @one_blas_thread
     def sums(self) -> Floats:
         """(n,) G 1."""
         if self._totals is None:

@@ -18,7 +18,7 @@ SMOOTHNESS = 3.3  # any: the first questions of a smooth field have a kernel of 
 def warm_up(tell: Callable[[str], None] = lambda sentence: None, large: bool = False) -> None:
     """Do once, on a small ring, all that a person can make the dense engine do; and the sparse one, for large graphs.
 
-    Numba keeps what it compiled beside the source, or in the user's cache: a minute once, two with large graphs, then a moment.
+    Numba keeps what it compiled beside the source, or in the user's cache: a minute or two once, then a moment.
     """
     ring = np.arange(NODES)
     graph = Graph.from_edges(ring, np.roll(ring, 1))

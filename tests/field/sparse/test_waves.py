@@ -108,3 +108,16 @@ def test_columns_kept_from_the_last_question_are_those_solved_for_afresh():
         fresh.refresh(system)
         expected = fresh.columns(system, nodes, 1e-9)
         np.testing.assert_allclose(solver.columns(system, nodes, 1e-9), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("parts, size", [(60, 12), (1, 90)])
+def test_fewer_waves_than_components_and_none_at_all(parts, size):
+    """Complete graphs: every wave of one is as quick as the others."""
+    i, j = np.triu_indices(size, 1)
+    at = size * np.repeat(np.arange(parts), len(i))
+    graph = Graph.from_edges(at + np.tile(i, parts), at + np.tile(j, parts))
+    truth, field = DenseField(graph, 2, smoothness=3.3), SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
+    for node in range(5):
+        truth.observe(node, node % 2)
+        field.observe(node, node % 2)
+    np.testing.assert_allclose(field.h, truth.h[np.argsort(truth.unlabelled)], atol=1e-9)

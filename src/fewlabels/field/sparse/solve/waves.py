@@ -58,21 +58,28 @@ def slow_waves(
         mine = np.linalg.norm(known, axis=0) < OWN
         values, off, X = values[mine], off[mine], X[:, mine]
         progress.step()
-        if values[kept] < least:  # what a value is found to be is never below what it is
+        if len(values) > kept and values[kept] < least:  # what a value is found to be is never below what it is
             return None
-        edge, above = values[kept], np.maximum(values[:kept], 0)
-        slow = above < edge / 2  # those nearer to the edge the polynomial knows as well
-        if (off[:kept] < np.where(slow, np.maximum(GOOD * np.sqrt(above * edge), ROUNDING), FAIR * edge)).all():
+        if len(values) > kept and _near(values, off, kept):
             break
         X = np.hstack([X, rng.standard_normal((n, count - X.shape[1]), dtype=np.float32)])
     else:
         if least > 0:
             return None
+        kept = min(kept, len(values) - 1)
     found = _settled(matrix, X[:, :kept], float(values[kept]))
-    if least > 0 and (found.off > FAIR * np.sqrt(found.values * values[kept])).any():
+    if least > 0 and not (found.off <= FAIR * np.sqrt(np.maximum(found.values, 0) * values[kept])).all():
         return None
     dtype = np.float64 if found.values[0] < SLOWEST * values[kept] else np.float32
     return Waves(found.values, found.vectors.astype(dtype), float(values[kept]))
+
+
+def _near(values: Floats, off: Floats, kept: int) -> bool:
+    """Whether the first waves are as near as they have to be; the value after them is the edge."""
+    edge, above = values[kept], np.maximum(values[:kept], 0)
+    slow = above < edge / 2  # those nearer to the edge the polynomial knows as well
+    allowed = np.where(slow, np.maximum(GOOD * np.sqrt(above * edge), ROUNDING), FAIR * edge)
+    return bool((off[:kept] < allowed).all())
 
 
 def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
@@ -104,7 +111,7 @@ def _settled(matrix: Scaled, X: Numbers, edge: float) -> _Ritz:
     found, left = _within(matrix, X.astype(float))
     if found.values[0] > SLOWEST * edge:
         return found
-    size = np.abs(left).max(axis=0)
+    size = np.maximum(np.abs(left).max(axis=0), np.finfo(float).tiny)
     inverse = Polynomial(matrix, edge, CLEANED)
     V = found.vectors - inverse((left / size).astype(np.float32)) * size
     return _within(matrix, V)[0]

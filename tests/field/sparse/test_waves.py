@@ -110,7 +110,7 @@ def test_columns_kept_from_the_last_question_are_those_solved_for_afresh():
         np.testing.assert_allclose(solver.columns(system, nodes, 1e-9), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("parts, size", [(60, 12), (1, 90)])
+@pytest.mark.parametrize(("parts", "size"), [(60, 12), (1, 90)])
 def test_fewer_waves_than_components_and_none_at_all(parts, size):
     """Complete graphs: every wave of one is as quick as the others."""
     i, j = np.triu_indices(size, 1)

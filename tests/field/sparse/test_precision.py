@@ -6,6 +6,7 @@ FEWLABELS_LONGEST=300000 tries larger graphs.
 
 import os
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
@@ -14,7 +15,7 @@ from scipy.sparse.linalg import splu
 import fewlabels as fl
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve import diagonal
+from fewlabels.field.sparse.solve import chebyshev, diagonal
 
 N = 21_000  # beyond 20,000 nodes columns are kept in float32
 LONGEST = int(os.environ.get("FEWLABELS_LONGEST", "0"))
@@ -153,3 +154,18 @@ def test_a_sketched_diagonal_where_clusters_hardly_touch(monkeypatch):
     expected[truth.unlabelled] = truth.variance
     off = field.variance / expected[field.unlabelled] - 1
     assert np.sqrt(np.mean(off**2)) < 0.08
+
+
+def test_hubs_that_the_rough_inverse_gets_wrong_are_refined_all_the_same(monkeypatch):
+    monkeypatch.setattr(chebyshev, "TOLERANCE", 1e-2)
+    tree = nx.barabasi_albert_graph(5000, 1, seed=0)
+    tree.add_edges_from(np.random.default_rng(0).integers(5000, size=(2500, 2)).tolist())
+    tree.remove_edges_from(nx.selfloop_edges(tree))
+    W = nx.to_scipy_sparse_array(tree, dtype=float, format="csr")
+    field = SparseField(fl.Graph(W), 2, smoothness=3.3, solver="chebyshev")
+    nodes = np.arange(0, 5000, 500)
+    for i, node in enumerate(nodes):
+        field.observe(int(node), i % 2)
+    truth = true_h(W, 3.3, nodes, np.where(np.arange(2) == np.arange(len(nodes))[:, None] % 2, 1.0, -1.0))
+    assert np.abs(field.all_h - truth).max() < 1e-9
+    assert not field.grounding._solver._failed

@@ -252,13 +252,25 @@ def test_the_sample_is_unbiased_also_its_first_part_and_tells_its_variance():
     for s in (20, 60):
         estimates, variances = [], []
         for _ in range(4000):
-            nodes, weight, spread = racing.draw(risk, 1 - rng.random(300), 60).first(s)
+            nodes, weight, spread = racing.draw(racing.sizes(risk), 1 - rng.random(300), 60).first(s)
             assert len(nodes) == s
             estimates.append(weight @ f[nodes])
             variances.append(spread @ f[nodes] ** 2)
         deviation = np.std(estimates)
         assert abs(np.mean(estimates) - f.sum()) < 4 * deviation / np.sqrt(4000)
         assert np.sqrt(np.mean(variances)) == pytest.approx(deviation, rel=0.1)
+
+
+def test_the_sample_stays_while_the_risk_drifts_and_follows_where_it_leaps():
+    rng = np.random.default_rng(11)
+    risk, uniform = 0.1 + rng.random(300), 1 - rng.random(300)
+    sizes = racing.sizes(risk)
+    first = racing.draw(sizes, uniform, 60)
+    drifted = racing.sizes(risk * rng.uniform(0.7, 1.4, 300), sizes)
+    np.testing.assert_array_equal(racing.draw(drifted, uniform, 60).nodes, first.nodes)
+    gone = risk.copy()
+    gone[first.nodes[:30]] = 0
+    assert not np.isin(first.nodes[:30], racing.draw(racing.sizes(gone, sizes), uniform, 60).nodes).any()
 
 
 def test_a_copy_goes_its_own_way():

@@ -12,6 +12,7 @@ from fewlabels.field.sparse.solve.chebyshev import TOLERANCE, deflated, shifted
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.field.sparse.solve.polynomial import Ordered
 from fewlabels.kernels.cpu import chebyshev
+from fewlabels.kernels.cpu.wide_rows import AHEAD, WIDE
 
 
 def clusters(n, dimensions=3, seed=0, apart=4.0):
@@ -30,15 +31,16 @@ def laplacian(graph):
     return system, np.diag(degree) - W.toarray(), component.astype(np.int64)
 
 
-@pytest.mark.parametrize("m", [1, 3, 64])
+@pytest.mark.parametrize("m", [1, WIDE])
 def test_a_step_is_what_it_says(m):
     rng = np.random.default_rng(m)
     W = sparse.random_array((37, 37), density=0.2, rng=rng, format="csr", dtype=np.float32)
+    indices = np.append(W.indices, [0] * AHEAD).astype(np.uint32)
     X, Y, B = rng.standard_normal((3, 37, m)).astype(np.float32)
     for given in (B, B[:0]):
         expected = 2 * X - Y + 0.5 * (W @ X + (given if len(given) else 0))
         found = Y.copy()
-        chebyshev.step(W.indptr.astype(np.int64), W.indices, W.data, X, found, given, 2.0, -1.0, 0.5)
+        chebyshev.step(W.indptr.astype(np.uint64), indices, W.data, X, found, given, 2.0, -1.0, 0.5)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 

@@ -58,6 +58,7 @@ class SparseField(BatchUpdates, Known):
         )
         super().__init__(graph, n_classes, beta, smoothness)
         self.uniform = 1 - np.random.default_rng(SEED).random(n)  # (n,) in (0, 1]: every node's place in the samples
+        self.drawn_by: Floats | None = None  # (n,) what the last sample was drawn by
         self._island: Ints = self.component.copy()
         self._anchor = self._first_anchors()  # (components,) the node held where there is no label, else -1
         self.grounding = Grounding(self.precision, self.component, self._anchor, solver)

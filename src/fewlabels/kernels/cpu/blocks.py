@@ -15,7 +15,6 @@ TILE = 64  # rows processed in one run where only columns differ
 ROUNDING = 1e-12  # share of a node's diagonal: less than this beyond the sum of its edges is not an answer
 
 
-@njit(cache=True, nogil=True, parallel=True)
 def residual(
     indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats
 ) -> Floats:
@@ -24,26 +23,54 @@ def residual(
     Summed over the differences along the edges: where X is smooth they are small and exact, and so is what is left,
     however ill-conditioned A is.
     """
+    R = np.empty(X.shape, X.dtype)
+    if X.shape[1] == 1:
+        _residual_of_one(indptr, indices, weights, diagonal, held, B[:, 0], X[:, 0], R[:, 0])
+    else:
+        _residual(indptr, indices, weights, diagonal, held, B, X, R)
+    return R
+
+
+@njit(cache=True, inline="always")
+def _beyond(i: int, indptr: Ints, weights: Floats, diagonal: Floats) -> float:
+    """What the diagonal has beyond the sum of the edges."""
+    left = diagonal[i]
+    for e in range(indptr[i], indptr[i + 1]):
+        left -= weights[e]
+    return left if abs(left) > ROUNDING * diagonal[i] else 0 * left
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _residual(
+    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats, R: Floats
+) -> None:
     n, m = X.shape
-    R = np.empty((n, m), X.dtype)
     for i in prange(n):
         row, mine = R[i], X[i]
         if held[i]:
             for j in range(m):
                 row[j] = 0.0
             continue
-        beyond = diagonal[i]  # the sum of the edges
-        for e in range(indptr[i], indptr[i + 1]):
-            beyond -= weights[e]
-        if abs(beyond) <= ROUNDING * diagonal[i]:
-            beyond = 0.0
+        beyond = _beyond(i, indptr, weights, diagonal)
         for j in range(m):
             row[j] = B[i, j] - beyond * mine[j]
         for e in range(indptr[i], indptr[i + 1]):
             w, other = weights[e], X[indices[e]]
             for j in range(m):
                 row[j] -= w * (mine[j] - other[j])
-    return R
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _residual_of_one(
+    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, b: Floats, x: Floats, r: Floats
+) -> None:
+    for i in prange(len(x)):
+        mine, left = x[i], 0 * x[i]
+        if not held[i]:
+            left = b[i] - _beyond(i, indptr, weights, diagonal) * mine
+            for e in range(indptr[i], indptr[i + 1]):
+                left -= weights[e] * (mine - x[np.uint64(indices[e])])
+        r[i] = left
 
 
 @njit(cache=True, nogil=True, parallel=True)

@@ -9,14 +9,24 @@ from numba import get_num_threads, njit, prange
 
 from fewlabels.arrays import Floats, Ints
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
+from fewlabels.kernels.cpu.wide_rows import WIDE, add_rows
+
+ONE = np.uint64(1)  # a number of a row that cannot be negative is not asked whether it is: half of a step by one column
 
 
 def step(indptr: Ints, indices: Ints, weights: Any, X: Any, Y: Any, B: Any, a: float, b: float, c: float) -> None:
-    """Y = a X + b Y + c (B + W X), all blocks (n, m); an empty B is zero."""
+    """Y = a X + b Y + c (B + W X), all blocks (n, 1) or (n, WIDE); an empty B is zero.
+
+    `indptr` is in uint64, `indices` in uint32 and longer by AHEAD.
+    """
     kind = X.dtype.type
     if X.shape[1] == 1:
         _step_one(indptr, indices, weights, X[:, 0], Y[:, 0], B[:, 0], kind(a), kind(b), kind(c), get_num_threads())
     else:
+        if X.shape[1] != WIDE or not X.flags.c_contiguous:
+            raise ValueError(
+                f"a block of {WIDE} columns is needed, row by row, not {X.shape} in strides of {X.strides}."
+            )
         _step(indptr, indices, weights, X, Y, B, kind(a), kind(b), kind(c), get_num_threads())
 
 
@@ -25,23 +35,19 @@ def _step(
     indptr: Ints, indices: Ints, weights: Floats, X: Floats, Y: Floats, B: Floats, a: float, b: float, c: float,
     threads: int,
 ) -> None:  # fmt: skip
-    n, m = X.shape
+    n = len(X)
     for thread in prange(threads):
-        sums = np.empty(m, X.dtype)
-        for i in range(thread * n // threads, (thread + 1) * n // threads):
+        sums = np.empty(WIDE, X.dtype)
+        for i in range(np.uint64(thread * n // threads), np.uint64((thread + 1) * n // threads)):
+            add_rows(sums, weights, indices, indptr[i], indptr[i + ONE], X)
             mine, row = X[i], Y[i]
-            for j in range(m):
-                sums[j] = 0
-            for e in range(indptr[i], indptr[i + 1]):
-                w, other = weights[e], X[indices[e]]
-                for j in range(m):
-                    sums[j] += w * other[j]
             if len(B) > 0:
                 given = B[i]
-                for j in range(m):
-                    sums[j] += given[j]
-            for j in range(m):
-                row[j] = a * mine[j] + b * row[j] + c * sums[j]
+                for j in range(WIDE):
+                    row[j] = a * mine[j] + b * row[j] + c * (sums[j] + given[j])
+            else:
+                for j in range(WIDE):
+                    row[j] = a * mine[j] + b * row[j] + c * sums[j]
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
@@ -52,8 +58,8 @@ def _step_one(
     """The same for one column."""
     n = len(x)
     for thread in prange(threads):
-        for i in range(thread * n // threads, (thread + 1) * n // threads):
+        for i in range(np.uint64(thread * n // threads), np.uint64((thread + 1) * n // threads)):
             total = given[i] if len(given) > 0 else x.dtype.type(0)
-            for e in range(indptr[i], indptr[i + 1]):
+            for e in range(indptr[i], indptr[i + ONE]):
                 total += weights[e] * x[indices[e]]
             y[i] = a * x[i] + b * y[i] + c * total

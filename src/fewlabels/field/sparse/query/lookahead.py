@@ -70,7 +70,8 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
         parts = [_scored_apart(G, state, u[i : i + BATCH]) for i in range(0, len(u), BATCH)]
         return Costs(np.concatenate([*parts, np.empty(0)]) / n)
     risk = float(state.error_now.sum())
-    sample = racing.draw(state.error_now, field.uniform, budget.sample)
+    field.drawn_by = racing.sizes(state.error_now, field.drawn_by)
+    sample = racing.draw(field.drawn_by, field.uniform, budget.sample)
     late = sample.nodes[~G.cache.has(sample.nodes)]
     if budget.once and len(late) <= LATE * len(sample.nodes):
         sample = sample.without(late)

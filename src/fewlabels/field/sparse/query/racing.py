@@ -13,20 +13,23 @@ from fewlabels.kernels.sparse_reference import NodeState
 
 FIRST = 32  # nodes k on which every question is scored in the first round
 SPARE = 0.02  # share of the sample's weight that goes to all nodes alike, so that none is left out for good
+SLACK = (
+    2.0  # by what factor the risk at a node may drift before the sample follows: every change is a column to solve for
+)
 CONFIDENCE = 2.0  # standard deviations
 
 
 class Sample(NamedTuple):
     """A priority sample: the sum of weight_j f(k_j) is an unbiased estimate of the sum of f over all nodes.
 
-    Every node has its own uniform number u_k, and the sample is the s largest risk_k / u_k (Duffield, Lund & Thorup
-    2007). The numbers stay, so as the risk drifts the sample changes no more than it must; its first nodes are a
+    Every node has its own uniform number u_k, and the sample is the s largest size_k / u_k (Duffield, Lund & Thorup
+    2007). The numbers stay, so as the sizes drift the sample changes no more than it must; its first nodes are a
     sample, too, and the drops at different nodes are uncorrelated, which gives the variance.
     """
 
     nodes: Ints  # in the order of priority
     priority: Floats
-    size: Floats  # (s,) the risk it was drawn by
+    size: Floats  # (s,) what they were drawn by
     after: float  # the largest priority left out
 
     def first(self, s: int) -> tuple[Ints, Floats, Floats]:
@@ -44,9 +47,14 @@ class Sample(NamedTuple):
         return Sample(self.nodes[kept], self.priority[kept], self.size[kept], self.after)
 
 
-def draw(risk: Floats, uniform: Floats, s: int) -> Sample:
-    """s nodes by risk, or all that have any if those are fewer."""
+def sizes(risk: Floats, before: Floats | None = None) -> Floats:
+    """(n,) what to draw by: about the risk; as it was before where that is still near enough."""
     size = risk + np.where(risk > 0, SPARE * risk.sum() / max(1, np.count_nonzero(risk)), 0.0)
+    return size if before is None else np.clip(before, size / SLACK, size * SLACK)
+
+
+def draw(size: Floats, uniform: Floats, s: int) -> Sample:
+    """s nodes by size, or all that have any if those are fewer."""
     priority = size / uniform
     s = min(s, int(np.count_nonzero(size)))
     top = np.argpartition(-priority, min(s, len(priority) - 1))[: s + 1] if s < len(priority) else np.arange(len(size))

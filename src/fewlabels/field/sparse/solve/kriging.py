@@ -25,6 +25,7 @@ MOST_ENTRIES = 10**8  # of the columns kept for the answers: beyond it Q is solv
 ROUGH = 1e-3  # tolerance that needs no refinement
 STRICTER = 0.1  # a column of the covariance is larger than what is left of it once labels are known
 MOST_REFINED = 12  # steps of refinement: five are usual
+DIRECTIONS = 3  # of them that a new one is kept apart from: one would do, were the rough inverse exactly symmetric
 KEEP = 4 * 10**7  # entries of columns that are kept for the case that they are wanted again
 
 
@@ -150,15 +151,27 @@ class Kriging:
         return twin
 
     def _refined(self, system: System, B: Floats, X: Floats, tolerance: float) -> Floats:
-        """X corrected by what its residual says, until a correction is below the tolerance."""
+        """X corrected by what its residual says, until a correction is below the tolerance: conjugate gradients, which
+        also find the few directions that the rough inverse gets wrong.
+        """
         A, X = self._direct.of(system, np.float64), X.astype(float)
-        B = np.where(system.held[:, None], 0.0, B)
+        R = A.residual(np.where(system.held[:, None], 0.0, B), X)
         size = np.abs(X).max(axis=0)
+        before: list[tuple[Floats, Floats, Floats]] = []  # directions, A times them, and the products of both
         for _ in range(MOST_REFINED):
-            change = self._roughly(system, A.residual(B, X))
-            X += change
-            if (np.abs(change).max(axis=0) <= tolerance * size).all():
+            P = self._roughly(system, R).astype(float)
+            AP = -A.residual(np.zeros_like(P), P)
+            for Z, AZ, energy in before:
+                share = np.einsum("ij,ij->j", P, AZ) / energy
+                P -= share * Z
+                AP -= share * AZ
+            energy = np.maximum(np.einsum("ij,ij->j", P, AP), np.finfo(float).tiny)
+            rate = np.einsum("ij,ij->j", P, R) / energy
+            R -= rate * AP
+            X += rate * P
+            if (np.abs(rate * P).max(axis=0) <= tolerance * size).all():
                 return X
+            before = [*before[1 - DIRECTIONS :], (P, AP, energy)]
         self._failed = True
         return self._direct.solve(system, B, tolerance)
 

@@ -15,8 +15,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.kernels.cpu import blocks, chebyshev
+from fewlabels.kernels.cpu.wide_rows import AHEAD, WIDE
 
-WIDTH = 64  # columns a block: wide enough that what a row costs to find is shared
 LANCZOS = 24  # steps that the ends of a spectrum are estimated with
 NOTHING = np.empty((0, 1), np.float32)
 
@@ -43,21 +43,24 @@ class Scaled:
         self.scale: Numbers = self.exact_scale.astype(np.float32)  # (n,) S
         rows = np.repeat(self.scale, np.diff(W.indptr))
         weights = (rows * W.data * self.scale[W.indices]).astype(np.float32)
-        self._matrix: tuple[Ints, Any, Numbers] = W.indptr.astype(np.int64), W.indices.astype(np.int32), weights
+        indices = np.zeros(len(W.indices) + AHEAD, np.uint32)
+        indices[: len(W.indices)] = W.indices
+        self._matrix: tuple[Any, Any, Numbers] = W.indptr.astype(np.uint64), indices, weights
         self.low, self.high = self._ends()
 
     def __len__(self) -> int:
         return len(self.scale)
 
     def step(self, X: Numbers, Y: Numbers, a: float, b: float, c: float, B: Numbers = NOTHING) -> None:
-        """Y = a X + b Y + c (B - S A S X)."""
+        """Y = a X + b Y + c (B - S A S X), in one column or in a block of WIDE."""
         chebyshev.step(*self._matrix, X, Y, B, a - c, b, c)
 
     def times(self, X: Numbers) -> Numbers:
         """(n, m) S A S X."""
+        X, m = widened(X), X.shape[1]
         Y = np.zeros_like(X)
         self.step(X, Y, 0.0, 0.0, -1.0)
-        return Y
+        return Y[:, :m]
 
     def times_exactly(self, X: Floats) -> Floats:
         """(n, m) the same of a Laplacian in float64, by differences along the edges."""
@@ -100,12 +103,15 @@ class Polynomial:
 
     def __call__(self, B: Numbers) -> Numbers:
         """(n, m) p(S A S) B."""
+        if B.shape[1] > WIDE:
+            return np.hstack([self(B[:, part]) for part in blocks_of(B.shape[1])])
+        B, m = widened(B), B.shape[1]
         before: Numbers = np.zeros_like(B)
         now: Numbers = B * np.float32(1 / self._middle)
         for turn, rate in self._coefficients():
             self._matrix.step(now, before, 1 + turn, -turn, rate, B)
             before, now = now, before
-        return now
+        return now[:, :m]
 
     def at(self, x: Floats) -> Floats:
         """p(x)."""
@@ -126,4 +132,10 @@ class Polynomial:
 
 def blocks_of(m: int) -> list[slice]:
     """The columns that are worked on together."""
-    return [slice(left, min(left + WIDTH, m)) for left in range(0, m, WIDTH)]
+    return [slice(left, min(left + WIDE, m)) for left in range(0, m, WIDE)]
+
+
+def widened(X: Numbers) -> Numbers:
+    """X with columns of zeros, a whole block; one column stays alone."""
+    m = X.shape[1]
+    return np.ascontiguousarray(X) if m in (1, WIDE) else np.pad(X, ((0, 0), (0, WIDE - m)))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from fewlabels.arrays import Floats, Numbers
-from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, blocks_of
+from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, blocks_of, widened
 from fewlabels.machine.progress import Progress
 
 COUNT = 64  # waves looked for
@@ -86,6 +86,7 @@ def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
     """Chebyshev's polynomial of this degree, small from the cut to the end of the spectrum and one at zero."""
     middle, half = (matrix.high + cut) / 2, (matrix.high - cut) / 2
     first = sigma = -half / middle
+    X, m = widened(X), X.shape[1]
     Y = np.zeros_like(X)
     matrix.step(X, Y, -middle * sigma / half, 0.0, -sigma / half)
     for _ in range(steps - 1):
@@ -93,7 +94,7 @@ def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
         rate = 2 * after / half
         matrix.step(Y, X, -middle * rate, -sigma * after, -rate)
         X, Y, sigma = Y, X, after
-    return Y
+    return Y[:, :m]
 
 
 class _Ritz(NamedTuple):

@@ -83,8 +83,8 @@ class Field(Protocol):
     def harmonic_costs(self) -> Costs:
         """R+q by ZLG marginals."""
 
-    def vopt_costs(self) -> Costs:
-        """The variance left after each question, tr G'."""
+    def vopt_costs(self, rough: bool = False) -> Costs:
+        """The variance left after each question, tr G'; rough: estimates will do, where they are cheaper."""
 
     def sopt_costs(self) -> Costs:
         """The variance left in the sum of labels after each question, 1'G'1."""

@@ -17,6 +17,7 @@ from fewlabels.learner.outcomes import Foresight, Outcome
 from fewlabels.learner.taught import Taught
 from fewlabels.risk import uncentred_risk
 from fewlabels.strategies.first_questions import finding_classes
+from fewlabels.strategies.telling import telling
 from fewlabels.strategies.tsa import TSA
 
 
@@ -71,7 +72,8 @@ class Asking(Taught):
         It may be negative: an answer can reveal that others are less certain than they seemed.
         """
         risk = uncentred_risk(self._field)
-        if type(self._strategy) is TSA and not finding_classes(self._field):  # a subclass may have costs of its own
+        field, plain = self._field, type(self._strategy) is TSA  # a subclass may have costs of its own
+        if plain and not finding_classes(field) and telling(field).all():
             return risk - self._costs_now().values
         if self._two_step is None:
             self._two_step = choosing.at_nodes(self._field, self._field.two_step_costs().values)

@@ -8,5 +8,9 @@ class TSA:
 
     def cost(self, field: Field) -> Costs:
         from fewlabels.strategies.first_questions import finding_classes, first_costs  # loads SciPy
+        from fewlabels.strategies.telling import only, telling
 
-        return first_costs(field) if finding_classes(field) else field.two_step_costs()
+        tell = telling(field)
+        with only(field, tell):
+            values, screening = first_costs(field) if finding_classes(field) else field.two_step_costs()
+        return Costs(values + ~tell, screening)  # the others come after them: costs are below 1

@@ -84,7 +84,7 @@ class ClusterField(BatchUpdates, Known):
     def harmonic_costs(self) -> Costs:
         return Costs(lookahead.harmonic_cost(self._blocks, self._around(), self.n_nodes))
 
-    def vopt_costs(self) -> Costs:
+    def vopt_costs(self, rough: bool = False) -> Costs:
         return Costs(lookahead.vopt_cost(self._blocks, self._around()))
 
     def sopt_costs(self) -> Costs:

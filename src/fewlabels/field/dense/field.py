@@ -79,7 +79,7 @@ class DenseField(BatchUpdates, Placement):
     def harmonic_costs(self) -> Costs:
         return Costs(self._kernels.harmonic_cost(self.G, self.h, self.island, self.n_nodes, **self._shortcuts()))
 
-    def vopt_costs(self) -> Costs:
+    def vopt_costs(self, rough: bool = False) -> Costs:
         return Costs(self._kernels.vopt_cost(self.G, self.island))
 
     def sopt_costs(self) -> Costs:

@@ -97,7 +97,7 @@ class GpuField(BatchUpdates, Placement):
     def harmonic_costs(self) -> Costs:
         return Costs(kernels.harmonic_cost(*self.state, self.n_nodes, signed=self.smoothness > 0))
 
-    def vopt_costs(self) -> Costs:
+    def vopt_costs(self, rough: bool = False) -> Costs:
         return Costs(kernels.vopt_cost(self.state[0], self.island))
 
     def sopt_costs(self) -> Costs:

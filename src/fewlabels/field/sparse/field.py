@@ -130,8 +130,8 @@ class SparseField(BatchUpdates, Known):
     def harmonic_costs(self) -> Costs:
         return self._once("harmonic", lambda: lookahead_costs(self, harmonic=True))
 
-    def vopt_costs(self) -> Costs:
-        return self._once("vopt", lambda: variance_costs(self, total=False))
+    def vopt_costs(self, rough: bool = False) -> Costs:
+        return self._once("rough vopt" if rough else "vopt", lambda: variance_costs(self, total=False, rough=rough))
 
     def sopt_costs(self) -> Costs:
         return self._once("sopt", lambda: variance_costs(self, total=True))

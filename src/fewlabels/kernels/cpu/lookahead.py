@@ -44,16 +44,15 @@ def two_step_cost(
     *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
 ) -> Floats:  # fmt: skip
     layout, columns = two_step_view(h, np.diag(G), island, piece, signed)
-    everyone = np.arange(len(h))
+    asked = np.arange(len(h)) if skipped is None else np.flatnonzero(~skipped[layout.order])
     if screens(np.diag(G), island):
-        found, steep_mean = two_step_errors(whole_rows(G), in_single(columns), layout, everyone, get_num_threads())
-        asked = everyone if skipped is None else np.flatnonzero(~skipped[layout.order])
-        close = perhaps_lowest(found / n, screening_error(steep_mean), asked)
-        found[close], _ = two_step_errors(whole_rows(G), columns, layout, close, get_num_threads())
+        found, steep_mean = two_step_errors(whole_rows(G), in_single(columns), layout, asked, get_num_threads())
+        close = perhaps_lowest(found / n, screening_error(steep_mean), np.arange(len(asked)))
+        found[close], _ = two_step_errors(whole_rows(G), columns, layout, asked[close], get_num_threads())
     else:
-        found, _ = two_step_errors(whole_rows(G), columns, layout, everyone, get_num_threads())
-    cost = np.empty(len(h))
-    cost[layout.order] = found / n
+        found, _ = two_step_errors(whole_rows(G), columns, layout, asked, get_num_threads())
+    cost = np.full(len(h), found.max(initial=0) / n)  # those not asked come last
+    cost[layout.order[asked]] = found / n
     return cost
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from fewlabels.field.sparse.field import SparseField
 
 
-def variance_costs(field: SparseField, total: bool) -> Costs:
+def variance_costs(field: SparseField, total: bool, rough: bool = False) -> Costs:
     """(u,) variance left in the sum of labels, 1'G1 - (1'G_q)^2 / G_qq (SOpt, `total`), or in all of them, tr G -
-    |G_q|^2 / G_qq (VOpt), as in `kernels.reference`. The sums are exact, the squares estimated outside the pool.
+    |G_q|^2 / G_qq (VOpt), as in `kernels.reference`. The sums are exact, the squares estimated outside the pool;
+    rough: everywhere.
     """
     started = time.perf_counter()
     u, island, G = field.unlabelled, field.island, field.grounding
@@ -36,7 +37,7 @@ def variance_costs(field: SparseField, total: bool) -> Costs:
         change = np.where(loose, size ** (2 if total else 1) * diagonal, -amount / diagonal)
     askable = np.flatnonzero(~field.skipped[u] & ~loose)
     screening = None
-    if not (total and G.exact_diagonal) and len(askable):
+    if not (rough or (total and G.exact_diagonal)) and len(askable):
         pool = askable[np.argsort(change[askable], kind="stable")[: field.budget.pool]]
         X = G.columns(u[pool])
         exact = -(X.sum(axis=0) ** 2 if total else (X**2).sum(axis=0)) / X[u[pool], np.arange(len(pool))]

@@ -1,0 +1,58 @@
+"""The most telling nodes, among which TSA chooses on a centred field.
+
+TSA asks by what it believes, and while labels are few that is often wrong. How much variance an answer takes from the
+other nodes, sum_k G_kq^2 / G_qq without k = q, depends on no belief: it is VOpt without the node's own variance, which
+is largest where a node tells nothing about others, at the end of a single edge. Nodes that tell little are left out,
+fewer and fewer as answers come in (docs/few-labels.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from fewlabels.arrays import TIE, Flags
+from fewlabels.field import Field
+
+SHARE = 0.1  # of the nodes of a component that are chosen among while answers are few
+FEW = 2.0  # answers per class up to which they are; beyond, the share grows with the square of their number
+LEAST = 100  # nodes of a component, however large a share that is
+
+
+def telling(field: Field) -> Flags:
+    """(u,) the nodes whose answers leave the others with the least variance, component by component; also those that
+    are skipped, and all where no label reaches, and everywhere if the field is not centred.
+    """
+    u = field.unlabelled
+    found = (field.island >= 0) | field.skipped[u]
+    groups = int(field.component.max()) + 1
+    group = field.component[u]
+    there = np.bincount(group[~found], minlength=groups)
+    answers = np.bincount(field.component[(field.label >= 0) | field.attached.any(axis=1)], minlength=groups)
+    share = SHARE * np.maximum(1.0, answers / (FEW * field.n_classes)) ** 2
+    wanted = np.maximum(LEAST, np.ceil(share * there)).astype(np.int64)
+    large = there > wanted  # components
+    if field.centring is None or not large.any():
+        return np.ones(len(u), dtype=bool)
+    cost = field.vopt_costs(rough=True).values + np.where(found, 0.0, field.variance)
+    found |= ~large[group]
+    for component in np.flatnonzero(large):
+        here = np.flatnonzero((group == component) & ~found)
+        last = np.sort(cost[here])[wanted[component] - 1]
+        found[here] = cost[here] <= last + TIE * max(1.0, abs(last))
+    return found
+
+
+@contextmanager
+def only(field: Field, asked: Flags) -> Iterator[None]:
+    """For a while no question is about the other nodes."""
+    others = field.unlabelled[~asked]
+    if len(others):
+        field.skip(others)
+    try:
+        yield
+    finally:
+        if len(others):
+            field.skip(others, False)

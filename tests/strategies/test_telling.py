@@ -1,0 +1,95 @@
+"""The most telling nodes: what they are by definition, and that TSA asks about no others."""
+
+import numpy as np
+import pytest
+from support.graphs import in_pieces
+
+import fewlabels as fl
+from fewlabels.field.dense import DenseField
+from fewlabels.strategies import telling as module
+from fewlabels.strategies.telling import only, telling
+from fewlabels.strategies.tsa import TSA
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """As on large graphs."""
+    monkeypatch.setattr(module, "LEAST", 10)
+
+
+def taught(graph, **options):
+    ours = fl.ActiveLearner(graph, list("abc"), **options)
+    ours.teach([0, 7], ["a", "b"])
+    return ours
+
+
+@pytest.fixture
+def graph():
+    return fl.Graph(in_pieces([200, 30], np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("smoothness", [0, 3.3])
+def test_they_take_most_variance_from_the_others(few, graph, smoothness):
+    ours = taught(graph, smoothness=smoothness)
+    ours.skip(5)
+    field = ours._field
+    G, u = field.G, field.unlabelled
+    found = telling(field)
+    assert found[field.island >= 0].all()  # a component without a label
+    assert found[u == 5].all()
+    here = np.flatnonzero((field.island < 0) & (u != 5))
+    told = [sum(G[k, q] ** 2 for k in range(len(u)) if k != q and field.island[k] < 0) / G[q, q] for q in here]
+    np.testing.assert_array_equal(np.flatnonzero(found[here]), np.sort(np.argsort(told)[-20:]))  # a tenth of 197
+
+
+def test_the_end_of_a_single_edge_tells_nothing(few, monkeypatch):
+    """Its own variance is the largest of all: by VOpt alone only such nodes were left."""
+    monkeypatch.setattr(module, "SHARE", 0.05)
+    a, b = np.triu_indices(20, 1)  # all linked with each other, and ten more nodes at each
+    graph = fl.Graph.from_edges([*a, *np.repeat(np.arange(20), 10)], [*b, *range(20, 220)])
+    ours = taught(graph)
+    assert ours._field.unlabelled[telling(ours._field)].max() < 20
+
+
+def test_tsa_asks_the_best_of_them(few, graph):
+    ours = taught(graph)
+    field = ours._field
+    before, tell = field.skipped.copy(), telling(field)
+    whole, costs = field.two_step_costs().values, TSA().cost(field).values
+    np.testing.assert_allclose(costs[tell], whole[tell], rtol=1e-9)
+    assert costs[~tell].min() > costs[tell].max()
+    np.testing.assert_array_equal(field.skipped, before)
+    assert ours.query() in field.unlabelled[tell]
+    assert np.ptp(ours.gains()[field.unlabelled] + whole) < 1e-9  # of all nodes
+
+
+def test_the_paper_asks_about_any_node(few, graph):
+    field = taught(graph, smoothness=0, centred=False, beta=1)._field
+    assert telling(field).all()
+    np.testing.assert_array_equal(TSA().cost(field).values, field.two_step_costs().values)
+
+
+def test_nodes_may_be_asked_about_again_when_the_look_ahead_fails(few, graph, monkeypatch):
+    ours = taught(graph)
+    monkeypatch.setattr(DenseField, "two_step_costs", lambda field: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        TSA().cost(ours._field)
+    assert np.flatnonzero(ours._field.skipped).tolist() == [0, 7]
+
+
+def test_nothing_left_to_ask(few, graph):
+    ours = taught(graph)
+    for k in set(range(graph.n_nodes)) - {0, 7}:
+        ours.skip(k)
+    assert telling(ours._field).all()
+    with only(ours._field, telling(ours._field)):
+        assert ours._field.skipped.all()
+
+
+def test_the_sparse_engine_finds_most_of_them(few, graph):
+    """There the sums are estimates."""
+    exact, rough = (telling(taught(graph, engine=engine)._field) for engine in ("dense", "sparse"))
+    dense = taught(graph, engine="dense")._field
+    place = np.argsort(dense.unlabelled)  # the sparse engine has nodes in the order of their numbers
+    assert rough.sum() == exact.sum()
+    assert (rough & exact[place]).sum() - 30 >= 14  # of 20; the 30 no label reaches are in both

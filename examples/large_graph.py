@@ -35,7 +35,8 @@ seconds = (time.perf_counter() - start) / options.answers
 right = (learner.predict() == truth).mean()
 how = learner.last_question
 print(f"{right:.1%} right after {options.answers} answers, {seconds:.2f} s each")
-print(f"the last: {how.pool} questions scored on every point, the others on {how.sample}")
+if how is not None:  # on small graphs all questions are scored
+    print(f"the last: {how.pool} questions scored on every point, the others on {how.sample}")
 
 asked = np.array(list(learner.labelled))
 figure, axes = plt.subplots(figsize=(4.6, 4.6), layout="constrained")

@@ -69,6 +69,22 @@ def test_the_paper_asks_about_any_node(few, graph):
     np.testing.assert_array_equal(TSA().cost(field).values, field.two_step_costs().values)
 
 
+def test_very_large_graphs_have_no_choice_made_for_them(few, graph, monkeypatch):
+    monkeypatch.setattr(module, "MOST", graph.n_nodes - 1)
+    assert telling(taught(graph)._field).all()
+
+
+def test_the_more_answers_the_more_nodes(few):
+    ours = fl.ActiveLearner(fl.Graph(in_pieces([200], np.random.default_rng(0))), list("abc"))
+    chosen = []
+    for k in range(24):
+        ours.teach(k, "abc"[k % 3])
+        chosen.append(int(telling(ours._field).sum()))
+    assert chosen[5] == 20  # a tenth of those left: two answers a class are few
+    assert chosen[11] == 76  # four times as many
+    assert chosen[23] == 176  # all
+
+
 def test_nodes_may_be_asked_about_again_when_the_look_ahead_fails(few, graph, monkeypatch):
     ours = taught(graph)
     monkeypatch.setattr(DenseField, "two_step_costs", lambda field: 1 / 0)

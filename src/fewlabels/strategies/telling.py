@@ -14,18 +14,21 @@ from contextlib import contextmanager
 import numpy as np
 
 from fewlabels.arrays import TIE, Flags
-from fewlabels.field import Field
+from fewlabels.field import DENSE_UP_TO, Field
 
 SHARE = 0.1  # of the nodes of a component that are chosen among while answers are few
 FEW = 2.0  # answers per class up to which they are; beyond, the share grows with the square of their number
 LEAST = 100  # nodes of a component, however large a share that is
+MOST = DENSE_UP_TO  # nodes of a graph: beyond it nothing was measured
 
 
 def telling(field: Field) -> Flags:
     """(u,) the nodes whose answers leave the others with the least variance, component by component; also those that
-    are skipped, and all where no label reaches, and everywhere if the field is not centred.
+    are skipped, and all where no label reaches; everywhere if the field is not centred or the graph is very large.
     """
     u = field.unlabelled
+    if field.centring is None or field.n_nodes > MOST:
+        return np.ones(len(u), dtype=bool)
     found = (field.island >= 0) | field.skipped[u]
     groups = int(field.component.max()) + 1
     group = field.component[u]
@@ -34,7 +37,7 @@ def telling(field: Field) -> Flags:
     share = SHARE * np.maximum(1.0, answers / (FEW * field.n_classes)) ** 2
     wanted = np.maximum(LEAST, np.ceil(share * there)).astype(np.int64)
     large = there > wanted  # components
-    if field.centring is None or not large.any():
+    if not large.any():
         return np.ones(len(u), dtype=bool)
     cost = field.vopt_costs(rough=True).values + np.where(found, 0.0, field.variance)
     found |= ~large[group]

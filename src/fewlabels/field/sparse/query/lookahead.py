@@ -67,8 +67,11 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
     state = node_state(field, harmonic)
     asked = u[~field.skipped[u]]
     if len(asked) <= budget.pool:
-        parts = [_scored_apart(G, state, u[i : i + BATCH]) for i in range(0, len(u), BATCH)]
-        return Costs(np.concatenate([*parts, np.empty(0)]) / n)
+        parts = [_scored_apart(G, state, asked[i : i + BATCH]) for i in range(0, len(asked), BATCH)]
+        found = np.concatenate([*parts, np.empty(0)]) / n
+        cost = np.full(len(u), found.max(initial=0))  # those not asked come last
+        cost[~field.skipped[u]] = found
+        return Costs(cost)
     risk = float(state.error_now.sum())
     field.drawn_by = racing.sizes(state.error_now, field.drawn_by)
     sample = racing.draw(field.drawn_by, field.uniform, budget.sample)

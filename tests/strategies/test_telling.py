@@ -102,6 +102,23 @@ def test_nothing_left_to_ask(few, graph):
         assert ours._field.skipped.all()
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:triton.runtime.interpreter")
+def test_the_gpu_engine_asks_among_the_same(monkeypatch):
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from support.gpus import DEVICE
+
+    from fewlabels.field.gpu import GpuField
+
+    monkeypatch.setattr(module, "LEAST", 3)
+    graph = fl.Graph(in_pieces([30], np.random.default_rng(0)))
+    learners = [taught(graph, engine=engine) for engine in (lambda *a, **b: GpuField(*a, **b, device=DEVICE), "dense")]
+    found = [np.sort(each._field.unlabelled[telling(each._field)]) for each in learners]
+    assert len(found[0]) == 3
+    np.testing.assert_array_equal(*found)
+    assert learners[0].query() == learners[1].query()
+
+
 def test_the_sparse_engine_finds_most_of_them(few, graph):
     """There the sums are estimates."""
     exact, rough = (telling(taught(graph, engine=engine)._field) for engine in ("dense", "sparse"))

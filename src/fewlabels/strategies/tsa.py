@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import numpy as np
+
 from fewlabels.field import Costs, Field
 
 
@@ -13,4 +15,4 @@ class TSA:
         tell = telling(field)
         with only(field, tell):
             values, screening = first_costs(field) if finding_classes(field) else field.two_step_costs()
-        return Costs(values + ~tell, screening)  # the others come after them: costs are below 1
+        return Costs(np.where(tell, values, 1.0), screening)  # the others come after them: costs are below 1

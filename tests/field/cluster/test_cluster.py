@@ -198,6 +198,16 @@ def test_checks_are_judged_as_by_the_dense_engine(two):
     assert ours.checks == theirs.checks
 
 
+def test_it_chooses_among_the_same_telling_nodes(two, monkeypatch):
+    monkeypatch.setattr("fewlabels.strategies.telling.LEAST", 3)
+    graph = fl.Graph(in_pieces([40], np.random.default_rng(0)))
+    ours, theirs = (fl.ActiveLearner(graph, [0, 1, 2], engine=engine) for engine in (two, "dense"))
+    for learner in (ours, theirs):
+        learner.teach([0, 7], [0, 1])
+    assert (theirs.costs() >= 1).sum() == 34  # those left out
+    np.testing.assert_allclose(ours.costs(), theirs.costs(), rtol=1e-9)
+
+
 def test_rounding_is_watched_as_in_the_dense_engine(two, monkeypatch):
     graph = fl.Graph(random_weights(20, np.random.default_rng(4)))
     monkeypatch.setattr("fewlabels.field.cluster.field.DRIFT", 0.0)

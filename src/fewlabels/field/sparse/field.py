@@ -48,7 +48,7 @@ class SparseField(BatchUpdates, Known):
     ) -> None:
         started = time.perf_counter()
         n = graph.n_nodes
-        most = budget_for(n, True, pool, sample)
+        most = budget_for(n, True, pool, sample, smooth=smoothness > 0)
         columns = np.dtype(most.dtype).itemsize * n * (most.columns + 4 * AT_ONCE)  # kept, and at work
         waves = 8 * n * COUNT + 4 * min(KEEP, n * n) if smoothness else 0  # with the columns of the covariance kept
         memory.require(
@@ -62,7 +62,7 @@ class SparseField(BatchUpdates, Known):
         self._island: Ints = self.component.copy()
         self._anchor = self._first_anchors()  # (components,) the node held where there is no label, else -1
         self.grounding = Grounding(self.precision, self.component, self._anchor, solver)
-        self.budget = budget_for(n, self.grounding.has_factor, pool, sample)
+        self.budget = budget_for(n, self.grounding.has_factor, pool, sample, smooth=smoothness > 0)
         self.grounding.set_up(self.budget)
         self._h = np.zeros((n, n_classes))
         self._known_costs: dict[tuple[str, Opinion | None], Costs] = {}  # of this state, by name

@@ -13,9 +13,7 @@ from fewlabels.kernels.sparse_reference import NodeState
 
 FIRST = 32  # nodes k on which every question is scored in the first round
 SPARE = 0.02  # share of the sample's weight that goes to all nodes alike, so that none is left out for good
-SLACK = (
-    2.0  # by what factor the risk at a node may drift before the sample follows: every change is a column to solve for
-)
+SLACK = 2.0  # factor by which the risk at a node may drift before the sample follows: every change is one more solve
 CONFIDENCE = 2.0  # standard deviations
 
 

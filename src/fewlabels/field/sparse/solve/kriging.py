@@ -16,7 +16,9 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.chebyshev import Chebyshev
 from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
+from fewlabels.field.sparse.solve.polynomial import blocks_of
 from fewlabels.field.sparse.solve.smooth import SmoothJacobi
+from fewlabels.kernels.cpu.wide_rows import WIDE
 
 if TYPE_CHECKING:
     from fewlabels.field.sparse.solve.choose import Solver
@@ -25,7 +27,7 @@ MOST_ENTRIES = 10**8  # of the columns kept for the answers: beyond it Q is solv
 ROUGH = 1e-3  # tolerance that needs no refinement
 STRICTER = 0.1  # a column of the covariance is larger than what is left of it once labels are known
 MOST_REFINED = 12  # steps of refinement: five are usual
-DIRECTIONS = 3  # of them that a new one is kept apart from: one would do, were the rough inverse exactly symmetric
+DIRECTIONS = 2  # of them that a new one is kept apart from: one would do, were the rough inverse exactly symmetric
 KEEP = 4 * 10**7  # entries of columns that are kept for the case that they are wanted again
 
 
@@ -154,6 +156,9 @@ class Kriging:
         """X corrected by what its residual says, until a correction is below the tolerance: conjugate gradients, which
         also find the few directions that the rough inverse gets wrong.
         """
+        m = X.shape[1]
+        if m > WIDE:  # the blocks at work take six times the memory of the columns
+            return np.hstack([self._refined(system, B[:, part], X[:, part], tolerance) for part in blocks_of(m)])
         A, X = self._direct.of(system, np.float64), X.astype(float)
         R = A.residual(np.where(system.held[:, None], 0.0, B), X)
         size = np.abs(X).max(axis=0)
@@ -165,7 +170,8 @@ class Kriging:
                 share = np.einsum("ij,ij->j", P, AZ) / energy
                 P -= share * Z
                 AP -= share * AZ
-            energy = np.maximum(np.einsum("ij,ij->j", P, AP), np.finfo(float).tiny)
+            energy = np.einsum("ij,ij->j", P, AP)
+            energy[energy <= 0] = np.inf  # nothing is left of the residual: no step
             rate = np.einsum("ij,ij->j", P, R) / energy
             R -= rate * AP
             X += rate * P

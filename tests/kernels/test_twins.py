@@ -9,7 +9,7 @@ from fewlabels.arrays import TIE
 from fewlabels.field.dense import DenseField
 from fewlabels.graph import Graph
 from fewlabels.kernels import cpu, reference
-from fewlabels.kernels.cpu import exponential, lookahead
+from fewlabels.kernels.cpu import lookahead
 from fewlabels.strategies import tied
 
 ROUNDING = 1e-12
@@ -187,10 +187,3 @@ def test_bordering_and_its_twin_give_the_inverse():
         np.testing.assert_allclose(G, expected, rtol=1e-10)
     degree = rng.random(40)
     np.testing.assert_allclose(cpu.inverse_error(G, degree), reference.inverse_error(G, degree), rtol=ROUNDING)
-
-
-@pytest.mark.parametrize(("number", "reach", "tolerance"), [(np.float64, 900, 4e-16), (np.float32, 119, 3e-7)])
-def test_the_kernels_exponential_is_right_to_a_rounding_or_two(number, reach, tolerance):
-    x = np.concatenate([np.linspace(-reach, reach, 20001), np.linspace(-1e-3, 1e-3, 101)]).astype(number)
-    ours = np.array([exponential.exp2(value) for value in x])
-    np.testing.assert_allclose(ours, np.exp2(x.astype(float)), rtol=tolerance)

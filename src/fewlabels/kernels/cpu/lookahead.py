@@ -15,22 +15,17 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 
 from fewlabels.arrays import EPS, TIE, Flags, Floats, Ints
-from fewlabels.kernels.cpu.exponential import exp2
 from fewlabels.kernels.cpu.layout import Columns, Layout, harmonic_view, in_single, two_step_view, whole_rows
+from fewlabels.kernels.cpu.pair_blocks import ROOM, harmonic_block, two_step_block
 from fewlabels.kernels.cpu.pairs import (
     LOG2_E,
     ORDER_FREE,
-    SCALE,
     STEEP_32,
     STEEP_64,
-    chance_right,
     largest_exponent,
-    largest_of_others,
-    sigmoids,
     steep_error,
-    steepness,
-    steepness_of_first,
-    two_largest,
+    variance_left,
+    variance_of_first,
 )
 
 BLOCK = 128  # nodes k worked on together: the buffers of a block stay in the first-level cache
@@ -64,7 +59,7 @@ def screens(diagonal: Floats, island: Ints) -> bool:
 
 def screening_error(steep_mean: Floats) -> Floats:
     """How far a cost of the float32 pass may be off, by the mean 2 |h| / v met."""
-    return HALF_ULP_32 * (8 + 2 * steep_mean)
+    return HALF_ULP_32 * (8 + 4 * steep_mean)
 
 
 def perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
@@ -100,81 +95,56 @@ def two_step_errors(G: Floats, columns: Columns, layout: Layout, asked: Ints, th
 def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, cost: Floats, steep_mean: Floats) -> None:
     """One thread's share of the questions: n R+q, the errors to expect over the classes q may turn out to be."""
     hT, chance, multiplicity = columns
-    D = len(multiplicity)
-    number = hT.dtype
-    zero, one, scale = hT.dtype.type(0), hT.dtype.type(1), hT.dtype.type(SCALE)
-    limit = STEEP_32 if hT.itemsize == 4 else STEEP_64
+    D, number = len(multiplicity), hT.dtype
+    two, log2_e = hT.dtype.type(2), hT.dtype.type(LOG2_E)
+    limit = hT.dtype.type(STEEP_32 if hT.itemsize == 4 else STEEP_64)
     signed = len(layout.size) > 0
-    unknown = 1 - 1 / multiplicity.sum()  # the error to expect where nothing is known
-    near, above, exponent = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    r, t, up, down = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
-    total, first, second = np.empty(BLOCK, number), np.empty(BLOCK, number), np.empty(BLOCK, number)
-    right, all_right = np.empty(BLOCK, number), np.empty(BLOCK)
-    if_other, if_own = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)  # q of another class, of class c
+    v, r, t, above, exponent, right = np.empty((6, BLOCK), number)
+    all_right, work = np.empty(BLOCK), np.empty(ROOM * D, number)
     for i, q in enumerate(asked):
         start, stop = layout.start[q], layout.stop[q]
         row, pivot = G[layout.row[q]], layout.diagonal[q]
+        per_pivot, h_q, chance_q = 1 / pivot, hT[:, q], chance[:, q]
         all_right[:] = 0.0
-        apart, steep_sum = 0.0, 0.0  # errors at q, at steep nodes
+        steep_sum = 0.0
         for left in range(start, stop, BLOCK):
             width = min(BLOCK, stop - left)
             order, diagonal = layout.order[left : left + width], layout.diagonal[left : left + width]
-            for k in range(width):
-                near[k] = row[order[k]]
             if layout.reached[q]:
                 for k in range(width):
-                    share = near[k] / pivot
-                    above[k] = steepness(diagonal[k], share, near[k], EPS * diagonal[k])
+                    near = row[order[k]]
+                    share = near * per_pivot
+                    v[k] = variance_left(diagonal[k], share, near, EPS * diagonal[k])
                     r[k] = share
             else:
                 for k in range(width):
-                    above[k] = steepness_of_first(diagonal[k], pivot, near[k], EPS * (diagonal[k] + pivot))
-                    r[k] = one
-            if left <= q < left + width:  # counts as a node nothing is known about, and is taken off again
-                above[q - left], r[q - left] = 0.0, zero
-                apart -= unknown
-            if signed:
+                    v[k] = variance_of_first(diagonal[k], pivot, row[order[k]], EPS * (diagonal[k] + pivot))
+                    r[k] = 1
+            if left <= q < left + width:
+                v[q - left] = np.inf  # no steep pair; what it comes to is set below
+            for k in range(width):
+                above[k] = exponent[k] = two / v[k]
+                t[k] = log2_e * above[k]
+            if signed:  # h may leave [-1, 1]
                 size = layout.size[left : left + width]
                 for k in range(width):
-                    exponent[k] = largest_exponent(above[k], float(r[k]), size[k], layout.size[q])
-            else:  # h stays in [-1, 1], whatever the answer
-                for k in range(width):
-                    exponent[k] = above[k]
+                    exponent[k] = largest_exponent(above[k], r[k], size[k], layout.size[q])
             steep = 0
             for k in range(width):
-                t[k] = LOG2_E * above[k]
-                steep_sum += exponent[k] if exponent[k] <= limit else 0.0
+                steep_sum += float(exponent[k]) if exponent[k] <= limit else 0.0
                 steep += 1 if exponent[k] > limit else 0
+            two_step_block(right, t, r, hT, h_q, chance_q, multiplicity, work, left, width)
             if steep > 0:
                 for k in range(width):
                     if exponent[k] > limit:
-                        apart += steep_error(
-                            hT[:, left + k], hT[:, q], float(r[k]), above[k], chance[:, q], multiplicity
+                        right[k] = 1 - steep_error(
+                            hT[:, left + k], h_q, float(r[k]), float(above[k]), chance_q, multiplicity
                         )
-                        apart -= unknown
-                        t[k] = r[k] = zero
-            for k in range(width):
-                up[k] = scale * exp2(t[k] * r[k])
-                down[k] = scale * exp2(-t[k] * r[k])
-                total[k] = first[k] = second[k] = right[k] = zero
-            for c in range(D):
-                hc, mine, times = hT[c, left : left + width], hT[c, q], multiplicity[c]
-                for k in range(width):
-                    e = exp2(t[k] * (r[k] * mine - hc[k]))
-                    other, own = sigmoids(e, up[k], down[k], scale, one)
-                    if_other[c, k], if_own[c, k] = other, own
-                    total[k] += times * other
-                    first[k], second[k] = two_largest(first[k], second[k], other)
-                if times > one:
-                    for k in range(width):
-                        second[k] = max(second[k], if_other[c, k])
-            for c in range(D):
-                weight = chance[c, q]
-                for k in range(width):
-                    right[k] += weight * chance_right(if_own[c, k], if_other[c, k], first[k], second[k], total[k])
+            if left <= q < left + width:  # no error at q itself
+                right[q - left] = 1
             for k in range(width):
                 all_right[k] += right[k]
-        cost[i] = layout.elsewhere[q] + (stop - start) - all_right.sum() + apart
+        cost[i] = layout.elsewhere[q] + (stop - start) - all_right.sum()
         steep_mean[i] = steep_sum / (stop - start)
 
 
@@ -193,28 +163,19 @@ def _harmonic_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
     """One thread's share. (h + 1) / 2 sums to one over the classes wherever a label reaches."""
     hT, chance, multiplicity = columns
     D = len(multiplicity)
-    r, first, second, best = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    r, t, right, all_right = np.empty((4, BLOCK))  # t is not read
+    work = np.empty(ROOM * D)
     for i, q in enumerate(asked):
         start, stop = layout.start[q], layout.stop[q]
         row, pivot = G[layout.row[q]], layout.diagonal[q]
-        best[:] = 0.0
+        h_q, chance_q = hT[:, q], chance[:, q]
+        all_right[:] = 0.0
         for left in range(start, stop, BLOCK):
             width = min(BLOCK, stop - left)
             order = layout.order[left : left + width]
             for k in range(width):
                 r[k] = row[order[k]] / pivot if layout.reached[q] else 1.0
-                first[k] = second[k] = -np.inf
-            for c in range(D):
-                hc, more, several = hT[c, left : left + width], hT[c, q] + 1, multiplicity[c] > 1
-                for k in range(width):
-                    first[k], second[k] = two_largest(first[k], second[k], hc[k] - r[k] * more)
-                if several:
-                    for k in range(width):
-                        second[k] = max(second[k], hc[k] - r[k] * more)
-            for c in range(D):
-                hc, more, weight = hT[c, left : left + width], hT[c, q] + 1, chance[c, q]
-                for k in range(width):
-                    other = hc[k] - r[k] * more
-                    largest = max(other + 2 * r[k], largest_of_others(other, first[k], second[k]))
-                    best[k] += weight * min(largest, 1.0)
-        cost[i] = layout.elsewhere[q] + 0.5 * (stop - start) - 0.5 * best.sum()  # at q itself h' = 1: no error
+            harmonic_block(right, t, r, hT, h_q, chance_q, multiplicity, work, left, width)
+            for k in range(width):
+                all_right[k] += right[k]
+        cost[i] = layout.elsewhere[q] + (stop - start) - all_right.sum()  # at q itself h' = 1: no error

@@ -8,9 +8,10 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 
 from fewlabels.arrays import Floats, Ints, Numbers
+from fewlabels.kernels.cpu.pair_blocks import ROOM, harmonic_block, two_step_block
 from fewlabels.kernels.cpu.pairs import LOG2_E, ORDER_FREE, STEEP_32, STEEP_64, largest_exponent, steep_error
 from fewlabels.kernels.cpu.prefetch import AHEAD, prefetch
-from fewlabels.kernels.cpu.sparse_lookahead import BLOCK, harmonic_block, response, two_step_block
+from fewlabels.kernels.cpu.sparse_lookahead import BLOCK, TWO_LOG2_E, response
 from fewlabels.kernels.sparse_reference import NodeState
 
 
@@ -87,47 +88,42 @@ def _neighbours_share(
     h, chances, multiplicity, diagonal, _, island, _, harmonic, size = state
     weight, spread, last_edge = runs.weight, runs.spread, len(runs.neighbours) - 1
     weighted = len(weight) > 0
-    D, number = len(multiplicity), h.dtype
+    D, number, zero = len(multiplicity), h.dtype, h.dtype.type(0)
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
-    t, r = np.empty(BLOCK, number), np.empty(BLOCK, number)
-    out, exponent = np.empty(BLOCK, number), np.empty(BLOCK, number)
-    x, chance = np.empty((D, BLOCK), number), np.empty((D, BLOCK), number)
-    work, now, who = np.empty((2 * D + 5, BLOCK), number), np.empty(BLOCK, number), np.empty(BLOCK, np.int64)
+    t, r, right, exponent, now = np.empty((5, BLOCK), number)
+    h_k, work, who = np.empty((D, BLOCK), number), np.empty(ROOM * D, number), np.empty(BLOCK, np.int64)
     for i in range(first, last):
         q = runs.questions[i]
-        qq, q_island, h_q = diagonal[q], island[q], h[q]
+        qq, q_island, h_q, chance = diagonal[q], island[q], h[q], chances[q]
         one, two = 0.0, 0.0
-        for c in range(D):
-            chance[c, :] = chances[q, c]
         e, stop = runs.start[i], runs.stop[i]
         while e < stop:
-            width = 0
+            width, steepest = 0, zero
             while e < stop and width < BLOCK:
                 prefetch(rows, runs.neighbours[min(e + AHEAD, last_edge)], 1)
                 row = rows[runs.neighbours[e]]
                 if row[D] != 0 or row[D + 3] >= 0:  # not labelled
                     near = 0.5 * (row[D] + qq - runs.ties[e])
                     a, b = response(near, qq, row[D], row[D + 1], q_island, int(row[D + 3]))
-                    t[width], r[width], now[width], who[width] = LOG2_E * a, b, row[D + 2], e
+                    t[width], r[width], now[width], who[width] = TWO_LOG2_E / a, b, row[D + 2], e
                     exponent[width] = t[width]
                     if len(size) > 0:
                         exponent[width] = largest_exponent(t[width], r[width], size[runs.neighbours[e]], size[q])
+                    steepest = max(steepest, exponent[width])
                     for c in range(D):
-                        if harmonic:
-                            x[c, width] = row[c] - r[width] * (h_q[c] + 1)
-                        else:
-                            x[c, width] = t[width] * (r[width] * h_q[c] - row[c])
+                        h_k[c, width] = row[c]
                     width += 1
                 e += 1
             if harmonic:
-                harmonic_block(width, r, x, chance, multiplicity, work, out)
-            elif two_step_block(width, t, r, x, chance, multiplicity, work, out, exponent):
+                harmonic_block(right, t, r, h_k, h_q, chance, multiplicity, work, 0, width)
+            else:
+                two_step_block(right, t, r, h_k, h_q, chance, multiplicity, work, 0, width)
+            if steepest > steep and not harmonic:
                 for j in range(width):
                     if exponent[j] > steep:
-                        k = runs.neighbours[who[j]]
-                        out[j] = steep_error(h[k], h_q, float(r[j]), t[j] / LOG2_E, chances[q], multiplicity)
+                        right[j] = 1 - steep_error(h_k[:, j], h_q, float(r[j]), t[j] / LOG2_E, chance, multiplicity)
             for j in range(width):
-                drop = now[j] - out[j] if r[j] != 0 else 0.0
+                drop = now[j] - (1 - right[j]) if r[j] != 0 else 0.0
                 one += weight[who[j]] * drop if weighted else drop
                 two += spread[who[j]] * drop * drop if weighted else 0.0
         gain[i], variance[i] = one, two

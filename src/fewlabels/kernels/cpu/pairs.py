@@ -16,34 +16,21 @@ from fewlabels.arrays import Numbers
 LOG2_E = 1.4426950408889634
 STEEP_32, STEEP_64 = 80.0, 300.0  # 2 / v up to which the shared exponentials fit into float32, float64
 OPPOSED = 0.25  # 2 |r| / v of a pair with r < 0, which only a smooth field has, up to which no sum of chances cancels
-SCALE = 2.0**-56  # all sigmoids of a node are taken 2^56 times too large: float32 then holds twice the exponents
 
 # Sums may be reordered and products fused so that loops vectorise; infinities and NaN keep their meaning.
 ORDER_FREE = {"reassoc", "contract"}
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
-def steepness(kk: float, share: float, near: float, floor: float) -> float:
-    """2 / G'_kk once q, which a label reached before, is answered: share is r_k = G_kq / G_qq, near is G_kq."""
-    return 2 / max(kk - share * near, floor)
+def variance_left(kk: float, share: float, near: float, floor: float) -> float:
+    """G'_kk once q, which a label reached before, is answered: share is r_k = G_kq / G_qq, near is G_kq."""
+    return max(kk - share * near, floor)
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
-def steepness_of_first(kk: float, qq: float, near: float, floor: float) -> float:
-    """2 / G'_kk once q is the first answer of their component: G'_kk is the resistance between the two."""
-    return 2 / max(kk + qq - 2 * near, floor)
-
-
-@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
-def sigmoids(e: Any, up: Any, down: Any, scale: Any, one: Any) -> Any:
-    """sigmoid(f) of one class at k, if q is of another class and if it is of this one, times 2^56; by one division.
-
-    e is exp(-2 (h_k - r h_q) / v); up and down are scale exp(+-2 r / v), which all classes share. `one` is 1 in their
-    precision.
-    """
-    a, b = scale + e * up, scale + e * down
-    both = one / (a * b)
-    return b * both, a * both
+def variance_of_first(kk: float, qq: float, near: float, floor: float) -> float:
+    """G'_kk once q is the first answer of their component: the resistance between the two."""
+    return max(kk + qq - 2 * near, floor)
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
@@ -56,12 +43,6 @@ def two_largest(first: Any, second: Any, value: Any) -> Any:
 def largest_of_others(value: Any, first: Any, second: Any) -> Any:
     """The largest number except this one."""
     return second if value == first else first
-
-
-@njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")
-def chance_right(own: Any, other: Any, first: Any, second: Any, total: Any) -> Any:
-    """The largest marginal at k if q is of this class: its sigmoid becomes `own`, those of the others stay."""
-    return max(own, largest_of_others(other, first, second)) / (total - other + own)
 
 
 @njit(cache=True, fastmath=ORDER_FREE, error_model="numpy")

@@ -8,9 +8,11 @@ from scipy.sparse.csgraph import connected_components
 from fewlabels import Graph
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve.chebyshev import TOLERANCE, deflated, shifted
+from fewlabels.field.sparse.solve import choose
+from fewlabels.field.sparse.solve.chebyshev import TOLERANCE, Deflation, shifted
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.field.sparse.solve.polynomial import Ordered
+from fewlabels.field.sparse.solve.waves import SlowWaves
 from fewlabels.kernels.cpu import chebyshev
 from fewlabels.kernels.cpu.wide_rows import AHEAD, WIDE
 
@@ -47,11 +49,23 @@ def test_a_step_is_what_it_says(m):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_waves_are_the_slowest_eigenvectors(seed):
     system, L, component = laplacian(clusters(700, seed=seed))
-    found = deflated(system, Ordered(system), component)._waves
+    found = Deflation(system, Ordered(system), component).solver()._waves
     scale = 1 / np.sqrt(system.diagonal)
     truth = np.linalg.eigvalsh(scale[:, None] * L * scale)[component.max() + 1 :]
     np.testing.assert_allclose(found.values[:20], truth[:20], atol=1e-4)
     assert found.edge == pytest.approx(truth[len(found.values)], rel=0.05)
+
+
+def test_a_search_that_was_refused_goes_on_where_it_was(monkeypatch):
+    system, _, component = laplacian(clusters(700))
+    search, afresh = (Deflation(system, Ordered(system), component) for _ in range(2))
+    assert search.solver(least=1.0) is None  # no edge is that high
+    turns = []
+    monkeypatch.setattr(SlowWaves, "_turn", lambda self, turn=SlowWaves._turn: (turns.append(self), turn(self)))
+    found, truth = search.solver()._waves, afresh.solver()._waves
+    first, second = (sum(self is each._search for self in turns) for each in (search, afresh))
+    assert first < second
+    np.testing.assert_allclose(found.values[:20], truth.values[:20], atol=1e-5)
 
 
 def test_solutions_are_nearly_right():
@@ -63,7 +77,7 @@ def test_solutions_are_nearly_right():
     shift = 0.3 * system.diagonal.mean()
     ordered = Ordered(system)
     for solver, A in (
-        (deflated(system, ordered, component), L),
+        (Deflation(system, ordered, component).solver(), L),
         (shifted(system, ordered, shift), L + shift * np.eye(500)),
     ):
         inverse = np.linalg.pinv(A)
@@ -84,9 +98,16 @@ def test_auto_takes_waves_where_a_factor_fills_in_and_a_factor_where_waves_are_m
     assert "Cholesky" in repr(SparseField(path, 2, smoothness=3.3))
 
 
-def test_the_sketch_of_the_diagonal_is_sharper_with_the_waves():
+@pytest.mark.parametrize("refused", [False, True])
+def test_the_sketch_of_the_diagonal_is_sharper_with_the_waves(refused, monkeypatch):
+    """Also with those of a search that was given up for a factor."""
+    if refused:
+        monkeypatch.setattr(choose, "MIXED", 1.0)
+        monkeypatch.setattr(choose, "many_pairs", lambda precision: True)
     graph = clusters(4_500, dimensions=4, apart=2.0)
-    truth, field = DenseField(graph, 2, smoothness=3.3), SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
+    field = SparseField(graph, 2, smoothness=3.3, solver="auto" if refused else "chebyshev")
+    assert ("slow waves" in repr(field)) != refused
+    truth = DenseField(graph, 2, smoothness=3.3)
     for node in (5, 1_000, 4_000):
         truth.observe(node, 0)
         field.observe(node, 0)

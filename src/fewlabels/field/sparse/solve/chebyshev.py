@@ -14,7 +14,7 @@ from scipy import sparse
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.field.sparse.solve.polynomial import Ordered, Polynomial, Scaled, blocks_of
-from fewlabels.field.sparse.solve.waves import Waves, slow_waves
+from fewlabels.field.sparse.solve.waves import SlowWaves, Waves
 
 TOLERANCE = 2e-3  # of the polynomials
 
@@ -67,9 +67,7 @@ class Chebyshev:
 
     def waves(self) -> Floats | None:
         """(n, k) the slow waves, as weights of nodes that sum to zero over each component."""
-        if self._waves is None:
-            return None
-        return (self._waves.vectors / self._matrix.exact_scale[:, None])[self._ordered.place].astype(float)
+        return None if self._waves is None else as_weights(self._waves.vectors, self._matrix, self._ordered)
 
     def _solved(self, B: Numbers) -> Numbers:
         """By place."""
@@ -83,16 +81,30 @@ class Chebyshev:
         return told
 
 
-def deflated(system: System, ordered: Ordered, component: Ints, least: float = 0.0) -> Chebyshev | None:
-    """For a Laplacian, with its slow waves; None where what is left of it begins below `least`."""
-    matrix = Scaled(ordered, system.diagonal)
-    n = len(component)
-    size = 1 / matrix.scale  # in each component, what the scaled Laplacian takes to zero
-    parts = component[ordered.order]
-    total = np.sqrt(np.bincount(parts, size.astype(float) ** 2))
-    constants = sparse.csr_array(((size / total[parts]).astype(np.float32), (np.arange(n), parts)))
-    waves = slow_waves(matrix, constants, least)
-    return None if waves is None else Chebyshev(ordered, matrix, waves.edge, waves)
+def as_weights(V: Numbers, matrix: Scaled, ordered: Ordered) -> Floats:
+    """(n, k) waves of the scaled Laplacian as weights of nodes: their products with what varies slowly are large."""
+    return (V / matrix.exact_scale[:, None])[ordered.place].astype(float)
+
+
+class Deflation:
+    """Looks for the slow waves of a Laplacian, and solves with them."""
+
+    def __init__(self, system: System, ordered: Ordered, component: Ints) -> None:
+        self._ordered, self._matrix = ordered, Scaled(ordered, system.diagonal)
+        size = 1 / self._matrix.scale  # in each component, what the scaled Laplacian takes to zero
+        parts = component[ordered.order]
+        total = np.sqrt(np.bincount(parts, size.astype(float) ** 2))
+        constants = ((size / total[parts]).astype(np.float32), (np.arange(len(component)), parts))
+        self._search = SlowWaves(self._matrix, sparse.csr_array(constants))
+
+    def solver(self, least: float = 0.0) -> Chebyshev | None:
+        """None where what is left of the Laplacian begins below `least`."""
+        waves = self._search.find(least)
+        return None if waves is None else Chebyshev(self._ordered, self._matrix, waves.edge, waves)
+
+    def waves(self) -> Floats:
+        """(n, k) the slow waves as far as they have been found, as weights of nodes."""
+        return as_weights(self._search.so_far(), self._matrix, self._ordered)
 
 
 def shifted(system: System, ordered: Ordered, shift: float) -> Chebyshev:

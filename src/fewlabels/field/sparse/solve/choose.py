@@ -12,7 +12,7 @@ from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import SettingError, nearest
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import jacobi
-from fewlabels.field.sparse.solve.chebyshev import deflated, shifted
+from fewlabels.field.sparse.solve.chebyshev import Deflation, shifted
 from fewlabels.field.sparse.solve.factor import Cholespy, Factor, SuperLU, has_cholespy
 from fewlabels.field.sparse.solve.iterative import JacobiSolver, MultigridSolver
 from fewlabels.field.sparse.solve.kriging import Anchored, Covariance, Kriging
@@ -91,8 +91,10 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
     def from_covariance(base: Covariance) -> Kriging:
         return Kriging(precision, anchored.held, component, base, shifted(anchored, ordered, 1 / precision.share))
 
+    deflation = None
     if kind == "chebyshev" or (kind == "auto" and len(pivots) > FEW_NODES):
-        found = deflated(anchored, ordered, component, MIXED if kind == "auto" else 0.0)
+        deflation = Deflation(anchored, ordered, component)
+        found = deflation.solver(MIXED if kind == "auto" else 0.0)
         if found is not None:
             return from_covariance(found)
     if kind in ("superlu", "cholespy") or (kind == "auto" and not many_pairs(precision)):
@@ -101,11 +103,13 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
             return WrittenOut(precision, factor)
     if kind != "auto":
         return from_covariance(Anchored(_laplacian(anchored, kind), anchored))
-    thin = _factor(anchored, kind) or (_quickest(anchored) if len(pivots) <= FEW_NODES else None)
-    if thin is not None:
-        return from_covariance(Anchored(thin, anchored))
-    found = deflated(anchored, ordered, component, SLUGGISH)
-    return from_covariance(found or Anchored(_quickest(anchored), anchored))
+    thin = _factor(anchored, kind)
+    if thin is None and deflation is not None:
+        found = deflation.solver(SLUGGISH)
+        if found is not None:
+            return from_covariance(found)
+    waves = None if deflation is None else deflation.waves()
+    return from_covariance(Anchored(thin or _quickest(anchored), anchored, waves))
 
 
 def _laplacian(system: System, kind: str) -> Solver:

@@ -53,8 +53,9 @@ class Covariance(Protocol):
 class Anchored:
     """From a solver for L held at one node of each component, its anchor."""
 
-    def __init__(self, solver: Solver, system: System) -> None:
-        self._solver, self._system = solver, system
+    def __init__(self, solver: Solver, system: System, waves: Floats | None = None) -> None:
+        """`waves` are the slow ones, where something is known of them."""
+        self._solver, self._system, self._waves = solver, system, waves
 
     @property
     def exact(self) -> bool:
@@ -71,7 +72,7 @@ class Anchored:
         return self._solver.columns(self._system, nodes, STRICTER * ROUGH)  # those of the others, the anchors, are zero
 
     def waves(self) -> Floats | None:
-        return self._solver.waves()
+        return self._waves
 
 
 class Kriging:

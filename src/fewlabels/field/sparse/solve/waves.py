@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from fewlabels.arrays import Floats, Numbers
+from fewlabels.field.sparse.solve import tall
 from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, blocks_of, widened
 from fewlabels.machine.progress import Progress
 
@@ -30,48 +31,68 @@ class Waves(NamedTuple):
     edge: float  # all others are about this or above
 
 
-def slow_waves(
-    matrix: Scaled, constants: sparse.csr_array, least: float = 0.0, count: int = COUNT, seed: int = 0
-) -> Waves | None:
-    """By Chebyshev's filter: random columns lose what is above a cut that comes down from round to round, and the best
-    waves in what is left are picked. `constants` (n, parts) are the orthonormal vectors that are not looked for. None
-    as soon as the edge is known to be below `least`, or where they are not found in time, unless that is zero.
+class SlowWaves:
+    """Looks for them by Chebyshev's filter: random columns lose what is above a cut that comes down from round to
+    round, and the best waves in what is left are picked.
     """
-    n, rng = len(matrix), np.random.default_rng(seed)
-    count = min(count, n - constants.shape[1] - 1)
-    X = rng.standard_normal((n, count), dtype=np.float32)
-    values: Floats = np.full(count, FIRST_CUT)
-    kept, progress = max(1, int(KEPT * count)), Progress(f"finding the slow waves of {n:,} nodes", ROUNDS)
-    for turn in range(ROUNDS):
-        X -= constants @ (constants.T @ X)
-        for part in blocks_of(count):
-            steps = STEPS if turn else FIRST_STEPS
-            X[:, part] = _filtered(matrix, np.ascontiguousarray(X[:, part]), float(values[-1]), steps)
-        X -= constants @ (constants.T @ X)
-        try:
-            values, X, off = _picked(matrix, X)
-        except np.linalg.LinAlgError:  # rounding has left too few directions: not a graph of slow waves
+
+    def __init__(self, matrix: Scaled, constants: sparse.csr_array, count: int = COUNT, seed: int = 0) -> None:
+        """`constants` (n, parts) are the orthonormal vectors that are not looked for."""
+        n = len(matrix)
+        count = min(count, n - constants.shape[1] - 1)
+        self._matrix, self._constants, self._rng = matrix, constants, np.random.default_rng(seed)
+        self._kept = max(1, int(KEPT * count))
+        self._X: Numbers = np.empty((n, count), np.float32)
+        self._values: Floats = np.empty(0)  # of the first columns of X, the waves so far
+        self._off: Floats = np.empty(0)
+        self._cut, self._steps = FIRST_CUT, FIRST_STEPS
+
+    def find(self, least: float = 0.0) -> Waves | None:
+        """None as soon as the edge is known to be below `least`, or where the waves are not found in time, unless that
+        is zero. Asked again with less, it goes on where it was.
+        """
+        kept, progress = self._kept, Progress(f"finding the slow waves of {len(self._X):,} nodes", ROUNDS)
+        for _ in range(ROUNDS):
+            try:
+                self._turn()
+            except np.linalg.LinAlgError:  # rounding has left too few directions: not a graph of slow waves
+                if least > 0:
+                    return None
+                raise
+            progress.step()
+            if len(self._values) > kept and self._values[kept] < least:  # a value is never found to be below what it is
+                return None
+            if len(self._values) > kept and _near(self._values, self._off, kept):
+                break
+        else:
             if least > 0:
                 return None
-            raise
-        known = constants @ (constants.T @ X)  # rounding brings the constants back: the filter spares them most of all
-        mine = np.linalg.norm(known, axis=0) < OWN
-        values, off, X = values[mine], off[mine], X[:, mine]
-        progress.step()
-        if len(values) > kept and values[kept] < least:  # what a value is found to be is never below what it is
+            kept = min(kept, len(self._values) - 1)
+        edge = float(self._values[kept])
+        found = _settled(self._matrix, self._X[:, :kept], edge)
+        if least > 0 and not (found.off <= FAIR * np.sqrt(np.maximum(found.values, 0) * edge)).all():
             return None
-        if len(values) > kept and _near(values, off, kept):
-            break
-        X = np.hstack([X, rng.standard_normal((n, count - X.shape[1]), dtype=np.float32)])
-    else:
-        if least > 0:
-            return None
-        kept = min(kept, len(values) - 1)
-    found = _settled(matrix, X[:, :kept], float(values[kept]))
-    if least > 0 and not (found.off <= FAIR * np.sqrt(np.maximum(found.values, 0) * values[kept])).all():
-        return None
-    dtype = np.float64 if found.values[0] < SLOWEST * values[kept] else np.float32
-    return Waves(found.values, found.vectors.astype(dtype), float(values[kept]))
+        dtype = np.float64 if found.values[0] < SLOWEST * edge else np.float32
+        return Waves(found.values, found.vectors.astype(dtype), edge)
+
+    def so_far(self) -> Numbers:
+        """(n, k) the columns that are nearest to waves."""
+        return self._X[:, : min(self._kept, len(self._values))]
+
+    def _turn(self) -> None:
+        X, known = self._X, len(self._values)
+        X[:, known:] = self._rng.standard_normal((len(X), X.shape[1] - known), dtype=np.float32)
+        X -= self._constants @ (self._constants.T @ X)
+        for part in blocks_of(X.shape[1]):
+            X[:, part] = _filtered(self._matrix, np.ascontiguousarray(X[:, part]), self._cut, self._steps)
+        X -= self._constants @ (self._constants.T @ X)
+        values, off = _picked(self._matrix, X)
+        self._cut, self._steps = float(values[-1]), STEPS
+        # rounding brings the constants back: the filter spares them most of all
+        mine = np.linalg.norm(self._constants.T @ X, axis=0) < OWN
+        self._values, self._off = values[mine], off[mine]
+        if not mine.all():
+            X[:, : len(self._values)] = X[:, mine]
 
 
 def _near(values: Floats, off: Floats, kept: int) -> bool:
@@ -119,21 +140,28 @@ def _settled(matrix: Scaled, X: Numbers, edge: float) -> _Ritz:
 
 
 def _within(matrix: Scaled, V: Floats) -> tuple[_Ritz, Floats]:
-    """The best eigenvectors in the span of V, and their residuals."""
-    AV = matrix.times_exactly(V)
-    values, turn = linalg.eigh((V.T @ AV + AV.T @ V) / 2, V.T @ V)
-    V, left = V @ turn, AV @ turn
-    left -= V * values
-    return _Ritz(values, V, np.linalg.norm(left, axis=0)), left
+    """The best eigenvectors in the span of V, which they replace, and their residuals."""
+    left = matrix.times_exactly(V)
+    inside = tall.gram(V, left)
+    values, turned = linalg.eigh((inside + inside.T) / 2, tall.gram(V, V))
+    tall.turn(V, turned)
+    tall.turn(left, turned)
+    tall.subtract(left, V, values)
+    return _Ritz(values, V, np.sqrt(tall.squares(left))), left
 
 
-def _picked(matrix: Scaled, X: Numbers) -> tuple[Floats, Numbers, Floats]:
-    """The eigenvectors of the matrix within the span of X, their values, and how far off each is."""
-    sizes, turned = np.linalg.eigh((X.T @ X).astype(float))
-    X = X @ (turned / np.sqrt(np.maximum(sizes, 1e-6 * sizes[-1]))).astype(np.float32)
-    AX = np.hstack([matrix.times(np.ascontiguousarray(X[:, part])) for part in blocks_of(X.shape[1])])
-    inside, overlap = (X.T @ AX).astype(float), (X.T @ X).astype(float)
-    values, vectors = linalg.eigh((inside + inside.T) / 2, (overlap + overlap.T) / 2)
-    turn = vectors.astype(np.float32)
-    found = X @ turn
-    return values, found, np.linalg.norm(AX @ turn - found * values.astype(np.float32), axis=0)
+def _picked(matrix: Scaled, X: Numbers) -> tuple[Floats, Floats]:
+    """Turn the columns of X into the eigenvectors of the matrix within their span: their values, and how far off each
+    is.
+    """
+    sizes, turned = np.linalg.eigh(tall.gram(X, X))
+    tall.turn(X, turned / np.sqrt(np.maximum(sizes, 1e-6 * sizes[-1])))
+    left: Numbers = np.empty_like(X)
+    for part in blocks_of(X.shape[1]):
+        left[:, part] = matrix.times(np.ascontiguousarray(X[:, part]))
+    inside = tall.gram(X, left)
+    values, turned = linalg.eigh((inside + inside.T) / 2, tall.gram(X, X))
+    tall.turn(X, turned)
+    tall.turn(left, turned)
+    tall.subtract(left, X, values)
+    return values, np.sqrt(tall.squares(left))

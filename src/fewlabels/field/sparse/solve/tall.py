@@ -1,0 +1,57 @@
+"""Products with tall matrices, some thousand rows at a time, on all threads: what is in the cache is used again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+from numba import get_num_threads
+
+from fewlabels.arrays import Floats, Numbers
+
+T = TypeVar("T")
+ROWS = 4096
+
+
+def gram(X: Numbers, Y: Numbers) -> Floats:
+    """X'Y, summed in float64."""
+
+    def part(rows: slice) -> Floats:
+        return (X[rows].T @ Y[rows]).astype(float)
+
+    return np.sum(_in_stretches(len(X), part), axis=0)
+
+
+def turn(X: Numbers, by: Floats) -> None:
+    """X = X by, in place."""
+    by = by.astype(X.dtype)
+
+    def part(rows: slice) -> None:
+        X[rows] = X[rows] @ by
+
+    _in_stretches(len(X), part)
+
+
+def squares(X: Numbers) -> Floats:
+    """(m,) the sum of squares of every column."""
+    return np.sum(_in_stretches(len(X), lambda rows: np.einsum("ij,ij->j", X[rows], X[rows]).astype(float)), axis=0)
+
+
+def subtract(X: Numbers, Y: Numbers, factors: Floats) -> None:
+    """X -= Y factors, a factor for every column, in place."""
+    factors = factors.astype(X.dtype)
+
+    def part(rows: slice) -> None:
+        X[rows] -= Y[rows] * factors
+
+    _in_stretches(len(X), part)
+
+
+def _in_stretches(n: int, work: Callable[[slice], T]) -> list[T]:
+    stretches = [slice(left, min(left + ROWS, n)) for left in range(0, n, ROWS)]
+    if len(stretches) <= 1:
+        return [work(rows) for rows in stretches]
+    with ThreadPoolExecutor(get_num_threads()) as threads:
+        return list(threads.map(work, stretches))

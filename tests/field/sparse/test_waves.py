@@ -44,6 +44,9 @@ def test_a_step_is_what_it_says(m):
         found = Y.copy()
         chebyshev.step(W.indptr.astype(np.uint64), indices, W.data, X, found, given, 2.0, -1.0, 0.5)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    found = np.full_like(Y, np.nan)  # is not read
+    chebyshev.step(W.indptr.astype(np.uint64), indices, W.data, X, found, B, 2.0, 0.0, 0.5)
+    np.testing.assert_allclose(found, 2 * X + 0.5 * (W @ X + B), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -15,7 +15,7 @@ ONE = np.uint64(1)  # a number of a row that cannot be negative is not asked whe
 
 
 def step(indptr: Ints, indices: Ints, weights: Any, X: Any, Y: Any, B: Any, a: float, b: float, c: float) -> None:
-    """Y = a X + b Y + c (B + W X), all blocks (n, 1) or (n, WIDE); an empty B is zero.
+    """Y = a X + b Y + c (B + W X), all blocks (n, 1) or (n, WIDE); an empty B is zero. Where b is 0, Y is not read.
 
     `indptr` is in uint64, `indices` in uint32 and longer by AHEAD.
     """
@@ -44,7 +44,10 @@ def _step(
             if len(B) > 0:
                 given = B[i]
                 for j in range(WIDE):
-                    row[j] = a * mine[j] + b * row[j] + c * (sums[j] + given[j])
+                    sums[j] += given[j]
+            if b == 0:
+                for j in range(WIDE):
+                    row[j] = a * mine[j] + c * sums[j]
             else:
                 for j in range(WIDE):
                     row[j] = a * mine[j] + b * row[j] + c * sums[j]
@@ -62,4 +65,4 @@ def _step_one(
             total = given[i] if len(given) > 0 else x.dtype.type(0)
             for e in range(indptr[i], indptr[i + ONE]):
                 total += weights[e] * x[indices[e]]
-            y[i] = a * x[i] + b * y[i] + c * total
+            y[i] = a * x[i] + (b * y[i] if b != 0 else x.dtype.type(0)) + c * total

@@ -12,9 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from fewlabels.arrays import Floats, Ints, Numbers
+from fewlabels.field.sparse.solve import tall
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.field.sparse.solve.polynomial import Ordered, Polynomial, Scaled, blocks_of
 from fewlabels.field.sparse.solve.waves import SlowWaves, Waves
+from fewlabels.kernels.cpu.wide_rows import WIDE
 
 TOLERANCE = 2e-3  # of the polynomials
 
@@ -59,10 +61,12 @@ class Chebyshev:
         X: Any = np.empty((n, m), self._dtype)
         for part in blocks_of(m):
             count = np.arange(len(nodes[part]))
-            B: Numbers = np.zeros((n, len(count)), self._dtype)
-            B[place[nodes[part]], count] = 1
-            B[place[others[part]], count] -= 1
-            np.take(self._solved(B), place, axis=0, out=X[:, part])
+            here, there = place[nodes[part]], place[others[part]]
+            B: Numbers = np.zeros((n, WIDE if len(count) > 1 else 1), np.float32)
+            B[here, count] = self._matrix.scale[here]
+            B[there, count] -= self._matrix.scale[there]
+            told = None if self._waves is None else (self._V[here] - self._V[there]).T
+            np.take(self._completed(B, told)[:, : len(count)], place, axis=0, out=X[:, part])
         return X
 
     def waves(self) -> Floats | None:
@@ -71,14 +75,18 @@ class Chebyshev:
 
     def _solved(self, B: Numbers) -> Numbers:
         """By place."""
-        scale = self._matrix.scale[:, None]
-        X = self._polynomial(scale * B.astype(np.float32, copy=False))
-        X *= scale
-        if self._waves is None:
+        told = None if self._waves is None else tall.gram(self._V, B)
+        return self._completed(self._matrix.scale[:, None] * B.astype(np.float32, copy=False), told)
+
+    def _completed(self, scaled: Numbers, told: Floats | None) -> Numbers:
+        """inv(A) B from S B and V'S B; columns beyond those told of are zero."""
+        X = self._polynomial(scaled)
+        if told is None:
+            X *= self._matrix.scale[:, None]
             return X
-        told = self._V @ (self._lacking[:, None] * (self._V.T @ B))
-        told += X
-        return told
+        by = np.zeros((len(told), X.shape[1]), self._dtype)
+        by[:, : told.shape[1]] = self._lacking[:, None] * told
+        return tall.scaled_sum(X, self._matrix.scale, self._V, by)
 
 
 def as_weights(V: Numbers, matrix: Scaled, ordered: Ordered) -> Floats:

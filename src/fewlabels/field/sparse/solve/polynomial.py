@@ -58,7 +58,7 @@ class Scaled:
     def times(self, X: Numbers) -> Numbers:
         """(n, m) S A S X."""
         X, m = widened(X), X.shape[1]
-        Y = np.zeros_like(X)
+        Y = np.empty_like(X)
         self.step(X, Y, 0.0, 0.0, -1.0)
         return Y[:, :m]
 
@@ -106,10 +106,10 @@ class Polynomial:
         if B.shape[1] > WIDE:
             return np.hstack([self(B[:, part]) for part in blocks_of(B.shape[1])])
         B, m = widened(B), B.shape[1]
-        before: Numbers = np.zeros_like(B)
+        before: Numbers = np.empty_like(B)
         now: Numbers = B * np.float32(1 / self._middle)
-        for turn, rate in self._coefficients():
-            self._matrix.step(now, before, 1 + turn, -turn, rate, B)
+        for i, (turn, rate) in enumerate(self._coefficients()):
+            self._matrix.step(now, before, 1 + turn, -turn if i else 0.0, rate, B)
             before, now = now, before
         return now[:, :m]
 

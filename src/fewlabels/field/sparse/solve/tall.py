@@ -49,6 +49,17 @@ def subtract(X: Numbers, Y: Numbers, factors: Floats) -> None:
     _in_stretches(len(X), part)
 
 
+def scaled_sum(X: Numbers, scale: Numbers, V: Numbers, by: Numbers) -> Numbers:
+    """scale X + V by, a factor for every row of X; in X's place where that is of V's precision."""
+    out = X if X.dtype == V.dtype else np.empty(X.shape, V.dtype)
+
+    def part(rows: slice) -> None:
+        out[rows] = X[rows] * scale[rows, None] + V[rows] @ by
+
+    _in_stretches(len(X), part)
+    return out
+
+
 def _in_stretches(n: int, work: Callable[[slice], T]) -> list[T]:
     stretches = [slice(left, min(left + ROWS, n)) for left in range(0, n, ROWS)]
     if len(stretches) <= 1:

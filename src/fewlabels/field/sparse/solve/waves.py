@@ -108,7 +108,7 @@ def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
     middle, half = (matrix.high + cut) / 2, (matrix.high - cut) / 2
     first = sigma = -half / middle
     X, m = widened(X), X.shape[1]
-    Y = np.zeros_like(X)
+    Y = np.empty_like(X)
     matrix.step(X, Y, -middle * sigma / half, 0.0, -sigma / half)
     for _ in range(steps - 1):
         after = 1 / (2 / first - sigma)

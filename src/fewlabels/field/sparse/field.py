@@ -96,7 +96,10 @@ class SparseField(BatchUpdates, Known):
     @property
     def variance(self) -> Floats:
         free = self.label < 0
-        return np.where(self._island[free] < 0, self.grounding.diagonal[free], np.inf)
+        reached = self._island[free] < 0
+        if not reached.any():  # those of no label are not wanted yet, and take long
+            return np.full(len(reached), np.inf)
+        return np.where(reached, self.grounding.diagonal[free], np.inf)
 
     @property
     def all_h(self) -> Floats:

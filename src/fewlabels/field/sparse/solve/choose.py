@@ -18,7 +18,8 @@ from fewlabels.field.sparse.solve.iterative import JacobiSolver, MultigridSolver
 from fewlabels.field.sparse.solve.kriging import Anchored, Covariance, Kriging
 from fewlabels.field.sparse.solve.pcg import HEAVY, Aggregates, System, matrix_of, solve, unit_columns
 from fewlabels.field.sparse.solve.polynomial import Ordered
-from fewlabels.field.sparse.solve.smooth import SmoothJacobi, WrittenOut, many_pairs, pairs_of
+from fewlabels.field.sparse.solve.remainder import ManyHeld
+from fewlabels.field.sparse.solve.smooth import MOST_PAIRS, SmoothJacobi, WrittenOut, mean_pairs, pairs_of
 from fewlabels.machine import memory
 
 SOLVERS = ("auto", "superlu", "cholespy", "amg", "plain", "jacobi", "chebyshev")
@@ -89,7 +90,8 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
     ordered = Ordered(system)
 
     def from_covariance(base: Covariance) -> Kriging:
-        return Kriging(precision, anchored.held, component, base, shifted(anchored, ordered, 1 / precision.share))
+        rest = ManyHeld(precision, lambda few: _factor(few, "auto"))
+        return Kriging(precision, anchored.held, component, base, shifted(anchored, ordered, 1 / precision.share), rest)
 
     deflation = None
     if kind == "chebyshev" or (kind == "auto" and len(pivots) > FEW_NODES):
@@ -97,7 +99,7 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
         found = deflation.solver(MIXED if kind == "auto" else 0.0)
         if found is not None:
             return from_covariance(found)
-    if kind in ("superlu", "cholespy") or (kind == "auto" and not many_pairs(precision)):
+    if kind in ("superlu", "cholespy") or (kind == "auto" and mean_pairs(precision) <= MOST_PAIRS):
         factor = _factor(pairs_of(precision, system), kind)
         if factor is not None:
             return WrittenOut(precision, factor)

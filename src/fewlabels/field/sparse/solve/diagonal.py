@@ -12,6 +12,7 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.choose import Solver
 from fewlabels.field.sparse.solve.factor import Factor, SuperLU
+from fewlabels.field.sparse.solve.kriging import Kriging
 from fewlabels.field.sparse.solve.pcg import System, unsure_ties
 from fewlabels.field.sparse.solve.smooth import WrittenOut
 from fewlabels.kernels.cpu import blocks
@@ -43,12 +44,21 @@ def variances(
 ) -> Variances:
     """diag(inv(A)) and the resistances along the edges."""
     n = len(system.held)
-    factor = solver.solver if isinstance(solver, WrittenOut) else solver
-    if isinstance(factor, Factor) and isinstance(factor.base, SuperLU) and _work(factor.base) <= OPEN_WORK:
-        return Variances(*takahashi(factor.base, system), True)
+    factor, nodes = _factor_of(solver, system)
+    if factor and isinstance(factor.base, SuperLU) and _work(factor.base) <= OPEN_WORK:
+        return Variances(*takahashi(factor.base, system, nodes), True)
     if n <= COLUMNS_UP_TO:
         return Variances(*by_columns(system, solver), True)
     return Variances(*sketched(system, solver, precision, component, rng), False)
+
+
+def _factor_of(solver: Solver, system: System) -> tuple[Factor | None, Ints | slice]:
+    """The factor of all nodes, or of those left; and which ones they are."""
+    if isinstance(solver, Kriging):
+        left = solver.remainder(system)
+        return (left.factor, left.nodes) if left else (None, slice(None))
+    factor = solver.solver if isinstance(solver, WrittenOut) else solver
+    return factor if isinstance(factor, Factor) else None, slice(None)
 
 
 def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
@@ -233,14 +243,15 @@ def _work(base: SuperLU) -> float:
     return float((np.diff(base.indptr).astype(float) ** 2).sum())
 
 
-def takahashi(base: SuperLU, system: System) -> tuple[Floats, Floats]:
-    """Diagonal and ties from A = L D L', by Takahashi's recurrence on the pattern of L, which holds every edge."""
+def takahashi(base: SuperLU, system: System, nodes: Ints | slice = slice(None)) -> tuple[Floats, Floats]:
+    """Diagonal and ties from A = L D L', by Takahashi's recurrence on the pattern of L, which holds every edge between
+    the nodes that the factor is of; all others are held.
+    """
     diagonal, Z = _takahashi(base.indptr, base.indices, base.L, base.pivots)
-    found = np.empty(len(diagonal))
-    found[base.order] = diagonal
+    order = np.arange(len(system.held))[nodes][base.order]
+    found, place = np.zeros(len(system.held)), np.full(len(system.held), -1)
+    found[order], place[order] = diagonal, np.arange(len(order))
     found[system.held] = 0
-    place = np.empty(len(base.order), dtype=np.int64)
-    place[base.order] = np.arange(len(place))
     return found, _ties(system.indptr, system.indices, system.held, found, place, base.indptr, base.indices, Z)
 
 

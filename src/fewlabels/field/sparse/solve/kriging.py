@@ -17,7 +17,7 @@ from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.chebyshev import Chebyshev
 from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
 from fewlabels.field.sparse.solve.polynomial import blocks_of
-from fewlabels.field.sparse.solve.smooth import SmoothJacobi
+from fewlabels.field.sparse.solve.remainder import ManyHeld, Remainder
 from fewlabels.kernels.cpu.wide_rows import WIDE
 
 if TYPE_CHECKING:
@@ -88,15 +88,15 @@ class Kriging:
     """
 
     def __init__(
-        self, precision: Precision, held: Flags, component: Ints, base: Covariance, shifted: Chebyshev
+        self, precision: Precision, held: Flags, component: Ints, base: Covariance, shifted: Chebyshev, rest: ManyHeld
     ) -> None:
-        """`held` are the anchors; `shifted` is L + I / share."""
+        """`held` are the anchors; `shifted` is L + I / share; `rest` is for what cannot be conditioned."""
         self._precision, self._base, self._shifted, self._component = precision, base, shifted, component
         n, parts = len(component), int(component.max()) + 1
         self._of_part = sparse.csr_array((np.ones(n), (component, np.arange(n))), shape=(parts, n))
         self._anchor = np.empty(parts, dtype=np.int64)
         self._anchor[component[held]] = np.flatnonzero(held)
-        self._direct = SmoothJacobi(precision)
+        self._direct = rest
         self._failed = False  # to be refined
         self._last: list[tuple[Ints, Floats]] = []  # nodes in order, and their columns of K, last solved for
         self._nodes: Ints = np.empty(0, dtype=np.int64)  # o
@@ -142,10 +142,14 @@ class Kriging:
         self._direct.release(system, node, reach, s)
 
     def narrow(self, dtype: type) -> None:
-        """Nothing to do: the tolerance decides."""
+        self._direct.narrow(dtype)
 
     def waves(self) -> Floats | None:
         return self._base.waves()
+
+    def remainder(self, system: System) -> Remainder | None:
+        """The nodes left, where so many are held that these are factored."""
+        return None if self._conditioned(system) else self._direct.remainder(system)
 
     def copy(self) -> Kriging:
         twin = object.__new__(Kriging)
@@ -160,7 +164,7 @@ class Kriging:
         m = X.shape[1]
         if m > WIDE:  # the blocks at work take six times the memory of the columns
             return np.hstack([self._refined(system, B[:, part], X[:, part], tolerance) for part in blocks_of(m)])
-        A, X = self._direct.of(system, np.float64), X.astype(float)
+        A, X = self._direct.iterative.of(system, np.float64), X.astype(float)
         R = A.residual(np.where(system.held[:, None], 0.0, B), X)
         size = np.abs(X).max(axis=0)
         before: list[tuple[Floats, Floats, Floats]] = []  # directions, A times them, and the products of both

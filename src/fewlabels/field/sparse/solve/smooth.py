@@ -172,7 +172,7 @@ def pairs_of(precision: Precision, system: System) -> System:
     return System(W.indptr, W.indices, W.data, system.diagonal, system.held)
 
 
-def many_pairs(precision: Precision) -> bool:
-    """Whether there are too many to write Q out."""
+def mean_pairs(precision: Precision) -> float:
+    """How many nodes are up to two edges away from a node, at most, on average."""
     degrees = np.diff(precision.links.indptr).astype(float)
-    return bool((degrees**2).sum() > MOST_PAIRS * len(degrees))
+    return float((degrees**2).mean())

@@ -62,11 +62,11 @@ class ManyHeld:
         self.iterative = SmoothJacobi(precision)
         self._pairs = mean_pairs(precision)
         self._left: Remainder | None = None
-        self._too_many = len(precision.degree) + 1  # nodes left with which it did, or that there can never be
+        self._too_many = np.inf  # how many were left when it last did
 
     def refresh(self, system: System) -> None:
         self.iterative.refresh(system)
-        self._left, self._too_many = None, len(system.held) + 1
+        self._left, self._too_many = None, np.inf
 
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
         left = self.remainder(system)
@@ -106,7 +106,8 @@ class ManyHeld:
             nodes = np.flatnonzero(~system.held)
             few = self._pairs * len(nodes) <= MOST_PAIRS * len(system.held)
             if few and len(nodes) <= FEWER * self._too_many:
-                self._left, self._too_many = self._made(system, nodes), len(nodes)
+                self._left = self._made(system, nodes)
+                self._too_many = self._too_many if self._left else len(nodes)
         return self._left
 
     def _made(self, system: System, nodes: Ints) -> Remainder | None:

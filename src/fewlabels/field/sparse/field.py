@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from fewlabels.field.batch_updates import BatchUpdates
 from fewlabels.field.costs import Costs
 from fewlabels.field.known import Known
 from fewlabels.field.opinion import Opinion
-from fewlabels.field.sparse.budget import TIGHT, budget_for
+from fewlabels.field.sparse.budget import TIGHT, Budget, budget_for
 from fewlabels.field.sparse.column_cache import AT_ONCE
 from fewlabels.field.sparse.grounding import SEED, Grounding
 from fewlabels.field.sparse.query.lookahead import lookahead_costs
@@ -46,7 +46,6 @@ class SparseField(BatchUpdates, Known):
         *,
         smoothness: float = 0.0,
     ) -> None:
-        started = time.perf_counter()
         n = graph.n_nodes
         most = budget_for(n, True, pool, sample, smooth=smoothness > 0)
         columns = np.dtype(most.dtype).itemsize * n * (most.columns + 4 * AT_ONCE)  # kept, and at work
@@ -61,18 +60,20 @@ class SparseField(BatchUpdates, Known):
         self.drawn_by: Floats | None = None  # (n,) what the last sample was drawn by
         self._island: Ints = self.component.copy()
         self._anchor = self._first_anchors()  # (components,) the node held where there is no label, else -1
-        self.grounding = Grounding(self.precision, self.component, self._anchor, solver)
-        self.budget = budget_for(n, self.grounding.has_factor, pool, sample, smooth=smoothness > 0)
-        self.grounding.set_up(self.budget)
+        budget = partial(budget_for, n, pool=pool, sample=sample, smooth=smoothness > 0)
+        self.grounding = Grounding(self.precision, self.component, self._anchor, solver, budget)
         self._h = np.zeros((n, n_classes))
         self._known_costs: dict[tuple[str, Opinion | None], Costs] = {}  # of this state, by name
-        self.set_up_seconds = time.perf_counter() - started
 
     def __repr__(self) -> str:
         return (
             f"SparseField({self.n_nodes:,} nodes, {self.grounding.solver_name}, diag(G) {self.grounding.diagonal_is}, "
-            f"pool {self.budget.pool}, sample {self.budget.sample}, set up in {self.set_up_seconds:.1f} s)"
+            f"pool {self.budget.pool}, sample {self.budget.sample})"
         )
+
+    @property
+    def budget(self) -> Budget:
+        return self.grounding.budget
 
     @property
     def unlabelled(self) -> Ints:

@@ -6,6 +6,7 @@ Held are the labelled nodes and, in a component without a label, one node: its a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,11 @@ class Grounding:
     """
 
     @one_blas_thread
-    def __init__(self, precision: Precision, component: Ints, held: Ints, solver: str) -> None:
-        """`held` are the nodes held at first, one for every component. Call `set_up` before anything else."""
+    def __init__(
+        self, precision: Precision, component: Ints, held: Ints, solver: str, budget: Callable[[bool], Budget]
+    ) -> None:
+        """`held` are the nodes held at first, one for every component; the budget depends on whether there is a
+        factor."""
         weights, degree = precision.links, precision.diagonal
         n = len(degree)
         self._precision, self._component, self._degree = precision, component, degree
@@ -47,12 +51,18 @@ class Grounding:
         self._known: Variances | None = None
         self._probes: Probes | None = None
         self._totals: Probes | None = None
+        self._budget_for = budget
 
-    def set_up(self, budget: Budget) -> None:
-        """Take the memory for the cache."""
-        self._budget = budget
+    @cached_property
+    @one_blas_thread
+    def budget(self) -> Budget:
+        """What a question may spend, settled when the first one is asked."""
+        return self._budget_for(self.has_factor)
+
+    @cached_property
+    def cache(self) -> ColumnCache:
         n = len(self._degree)
-        self.cache = ColumnCache(n, min(n, budget.columns), budget.dtype)
+        return ColumnCache(n, min(n, self.budget.columns), self.budget.dtype)
 
     @property
     def solver_name(self) -> str:
@@ -72,7 +82,7 @@ class Grounding:
         if self._known is None:
             rng = np.random.default_rng(SEED)
             self._known = variances(self._system, self._solver, self._precision, self._component, rng)
-            self._solver.narrow(self._budget.dtype)
+            self._solver.narrow(self.budget.dtype)
         return self._known
 
     @property
@@ -109,7 +119,7 @@ class Grounding:
     @one_blas_thread
     def columns(self, nodes: Ints, tolerance: float | None = None) -> Floats:
         """(n, m) columns of G; without a tolerance, good enough to score questions."""
-        return self._solver.columns(self._system, nodes, tolerance or self._budget.tolerance)
+        return self._solver.columns(self._system, nodes, tolerance or self.budget.tolerance)
 
     @one_blas_thread
     def column(self, node: int) -> Floats:
@@ -202,7 +212,8 @@ class Grounding:
         self._system.held[:] = False
         self._system.held[held] = True
         self._solver.refresh(self._system)
-        self.cache.clear()
+        if "cache" in self.__dict__:
+            self.cache.clear()
         self._known = self._probes = self._totals = None
 
     def copy(self) -> Grounding:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -81,37 +83,41 @@ def make_solver(
 
 def _smooth(system: System, kind: str, precision: Precision, component: Ints) -> Solver:
     """By a polynomial where the graph has no more than some slow waves; else Q written out and factored where that is
-    possible; else from L, factored or not.
+    possible; else from L, factored or not. What only few labels need is made when first wanted.
     """
     if kind == "jacobi":
         return SmoothJacobi(precision)
     pivots = np.where(precision.degree > 0, precision.degree, 1.0)
     anchored = system._replace(diagonal=pivots, held=system.held.copy())
-    ordered = Ordered(system)
+    many, few_pairs = len(pivots) > FEW_NODES, mean_pairs(precision) <= MOST_PAIRS
+    ordered = cache(lambda: Ordered(anchored))
 
-    def from_covariance(base: Covariance) -> Kriging:
+    def from_covariance(base: Callable[[], Covariance]) -> Kriging:
+        far = cache(lambda: shifted(anchored, ordered(), 1 / precision.share))
         rest = ManyHeld(precision, lambda few: _factor(few, "auto"))
-        return Kriging(precision, anchored.held, component, base, shifted(anchored, ordered, 1 / precision.share), rest)
+        return Kriging(precision, anchored.held, component, cache(base), far, rest)
 
-    deflation = None
-    if kind == "chebyshev" or (kind == "auto" and len(pivots) > FEW_NODES):
-        deflation = Deflation(anchored, ordered, component)
-        found = deflation.solver(MIXED if kind == "auto" else 0.0)
+    deflation = cache(lambda: Deflation(anchored, ordered(), component))
+    if kind == "auto" and many and not few_pairs:
+        return from_covariance(lambda: deflation().solver(MIXED) or _covariance(anchored, deflation()))
+    if kind == "chebyshev" or (kind == "auto" and many):
+        found = deflation().solver(MIXED if kind == "auto" else 0.0)
         if found is not None:
-            return from_covariance(found)
-    if kind in ("superlu", "cholespy") or (kind == "auto" and mean_pairs(precision) <= MOST_PAIRS):
+            return from_covariance(lambda: found)
+    if kind in ("superlu", "cholespy") or (kind == "auto" and few_pairs):
         factor = _factor(pairs_of(precision, system), kind)
         if factor is not None:
             return WrittenOut(precision, factor)
-    if kind != "auto":
-        return from_covariance(Anchored(_laplacian(anchored, kind), anchored))
-    thin = _factor(anchored, kind)
-    if thin is None and deflation is not None:
-        found = deflation.solver(SLUGGISH)
-        if found is not None:
-            return from_covariance(found)
-    waves = None if deflation is None else deflation.waves()
-    return from_covariance(Anchored(thin or _quickest(anchored), anchored, waves))
+    if kind == "auto":
+        return from_covariance(lambda: _covariance(anchored, deflation() if many else None))
+    return from_covariance(lambda: Anchored(_laplacian(anchored, kind), anchored))
+
+
+def _covariance(anchored: System, deflation: Deflation | None) -> Covariance:
+    """Of a graph with more than some slow waves: by a factor, or by those waves, or by what is quickest."""
+    thin = _factor(anchored, "auto")
+    found = deflation.solver(SLUGGISH) if thin is None and deflation else None
+    return found or Anchored(thin or _quickest(anchored), anchored, deflation.waves() if deflation else None)
 
 
 def _laplacian(system: System, kind: str) -> Solver:

@@ -7,6 +7,7 @@ each, and a shifted L that a few steps solve for. Given the labels it is conditi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -88,9 +89,16 @@ class Kriging:
     """
 
     def __init__(
-        self, precision: Precision, held: Flags, component: Ints, base: Covariance, shifted: Chebyshev, rest: ManyHeld
+        self,
+        precision: Precision,
+        held: Flags,
+        component: Ints,
+        base: Callable[[], Covariance],
+        shifted: Callable[[], Chebyshev],
+        rest: ManyHeld,
     ) -> None:
-        """`held` are the anchors; `shifted` is L + I / share; `rest` is for what cannot be conditioned."""
+        """`held` are the anchors; `base` and `shifted`, of L + I / share, are called when first wanted, and return the
+        same ever after; `rest` is for what cannot be conditioned."""
         self._precision, self._base, self._shifted, self._component = precision, base, shifted, component
         n, parts = len(component), int(component.max()) + 1
         self._of_part = sparse.csr_array((np.ones(n), (component, np.arange(n))), shape=(parts, n))
@@ -107,11 +115,11 @@ class Kriging:
 
     @property
     def exact(self) -> bool:
-        return self._base.exact
+        return self._direct.factored or self._base().exact
 
     @property
     def name(self) -> str:
-        return f"{self._base.name}, conditioned"
+        return f"{self._base().name}, conditioned"
 
     def refresh(self, system: System) -> None:
         """Nothing to do: what is kept does not depend on the labels."""
@@ -145,7 +153,7 @@ class Kriging:
         self._direct.narrow(dtype)
 
     def waves(self) -> Floats | None:
-        return self._base.waves()
+        return self._base().waves()
 
     def remainder(self, system: System) -> Remainder | None:
         """The nodes left, where so many are held that these are factored."""
@@ -191,7 +199,7 @@ class Kriging:
         sums = self._of_part @ B  # (parts, m)
         balanced = B.copy()
         balanced[self._anchor] -= sums
-        X = self._base.solve(balanced) - self._shifted.solve(balanced)
+        X = self._base().solve(balanced) - self._shifted().solve(balanced)
         return self._corrected(
             system, self._without_anchors(X), np.vstack([self._K.T @ B.astype(self._K.dtype), sums[self._parts]])
         )
@@ -220,7 +228,7 @@ class Kriging:
 
     def _solved_for(self, nodes: Ints) -> Floats:
         others = self._anchor[self._component[nodes]]
-        return self._without_anchors(self._base.between(nodes, others) - self._shifted.between(nodes, others))
+        return self._without_anchors(self._base().between(nodes, others) - self._shifted().between(nodes, others))
 
     def _without_anchors(self, X: Floats) -> Floats:
         """X less what it is at the anchor of each component."""

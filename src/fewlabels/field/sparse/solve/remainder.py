@@ -64,6 +64,11 @@ class ManyHeld:
         self._left: Remainder | None = None
         self._too_many = np.inf  # how many were left when it last did
 
+    @property
+    def factored(self) -> bool:
+        """Whether there is a factor of the nodes left now."""
+        return self._left is not None
+
     def refresh(self, system: System) -> None:
         self.iterative.refresh(system)
         self._left, self._too_many = None, np.inf

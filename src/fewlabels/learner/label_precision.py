@@ -79,7 +79,7 @@ class LabelPrecision:
         rows[np.arange(len(new)), len(old) + np.arange(len(new))] += field.precision.diagonal[new]
         across, corner = rows[:, : len(old)], rows[:, len(old) :]
         total, there = 1 + reach.sum(axis=1), at_sample(field, reach) + (new[:, None] == self._sample)
-        share = across.T @ _inverse(corner)  # (old, new)
+        share = across.T @ _inverse(corner) if len(old) else across.T  # (old, new)
         corrected = self.S + share @ across
         self.total = np.concatenate([self.total + share @ total, total])
         self.sampled = np.vstack([self.sampled + share @ there, there])

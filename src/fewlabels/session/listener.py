@@ -16,6 +16,7 @@ from fewlabels.session.forecast import Point, extend
 from fewlabels.session.learnt import Learnt
 from fewlabels.session.ledger import Change
 from fewlabels.session.predictions import NOTHING, UNKNOWN, Predictions
+from fewlabels.session.standing import Standing
 
 
 class Listener:
@@ -65,9 +66,11 @@ class Listener:
         The state is that of learning one after the other. `exact`: also where nothing is known of a change; else what
         had been predicted before it, and its point of the curve, stay unknown.
         """
-        behind = 0  # the last change that the predictions do not include
+        changes = list(changes)
+        passed = self._fast_forward(changes, learnt, exact)
+        behind = changes[passed - 1][1] if passed else 0  # the last change that the predictions do not include
         answers: dict[int, int] = {}  # in a row, to be taught together
-        for change, version in changes:
+        for change, version in changes[passed:]:
             known = learnt.get(version)
             if known is None and exact:
                 self._catch_up(behind, answers)
@@ -86,6 +89,28 @@ class Listener:
             if known is not None and known.error is not None:
                 extend(self._curve, self._learner.n_labelled + len(answers), known.error)
         self._catch_up(behind, answers)
+
+    def _fast_forward(self, changes: Sequence[tuple[Change, int]], learnt: Mapping[int, Learnt], exact: bool) -> int:
+        """Pass over the changes up to the last one that makes the learner begin afresh: what they add up to is all it
+        will know of them. Returns how many these are."""
+        passed, table = 0, self._table
+        for k, (change, version) in enumerate(changes):
+            if exact and version not in learnt:
+                break
+            if change.classes is not None:
+                passed, table = k + 1 if _gone(table, change.classes) else passed, change.classes
+        if passed:
+            standing = self._standing()
+            for change, version in changes[:passed]:
+                known = learnt.get(version)
+                self._remember(change, None if known is None else known.predicted)
+                if change.classes is not None:
+                    self._see(change.classes, version)
+                standing.take(change)
+                if known is not None and known.error is not None:
+                    extend(self._curve, len(standing.labels), known.error)
+            self._begin_afresh(standing)
+        return passed
 
     def _catch_up(self, version: int, answers: dict[int, int]) -> None:
         self._teach(answers)
@@ -117,14 +142,23 @@ class Listener:
     def _hear(self, change: Change, version: int, said: int | None) -> None:
         """Tell the learner; `said` was predicted for the item answered."""
         self._remember(change, said)
-        gone = False
+        gone = change.classes is not None and _gone(self._table, change.classes)
         if change.classes is not None:
-            self._table, self._table_version = change.classes, version
-            gone = bool(self._number.keys() - {one.id for one in self._table})
+            self._see(change.classes, version)
         if gone:
-            self._begin_afresh(change)
+            standing = self._standing()
+            standing.take(change)
+            self._begin_afresh(standing)
         else:
             self._extend(change)
+
+    def _see(self, table: tuple[Class, ...], version: int) -> None:
+        """These are the classes since this event; what was foretold of one that is gone is not known any more."""
+        if _gone(self._table, table):
+            self._said[~np.isin(self._said, [NOTHING, *(one.id for one in table)])] = UNKNOWN
+        self._table, self._table_version = table, version
+        for one in table:
+            self._first_name.setdefault(one.id, one.name)
 
     def _extend(self, change: Change) -> None:
         """What the change says, on top of what the learner knows."""
@@ -144,27 +178,26 @@ class Listener:
             return
         names: list[str | None] = [None] * self._learner.n_classes
         for one in self._table:
-            names[self._number[one.id]] = self._first_name.setdefault(one.id, one.name)
+            names[self._number[one.id]] = self._first_name[one.id]
         if names != self._heard_of:
             self._heard_of = names
             self._learner.set_prior(self._model(names))
 
-    def _begin_afresh(self, change: Change) -> None:
-        """A class is gone, and a learner cannot give one up: it forgets everything, and hears all that it knew."""
-        learner, class_of = self._learner, {number: k for k, number in self._number.items()}
-        forgotten = set(change.forget)
-        known: dict[Any, Any] = learner.labelled
-        labels = {k: class_of[c] for k, c in known.items() if k not in forgotten} | dict(change.teach)
-        skipped: list[Any] = [k for k in learner.skipped if k not in forgotten and k not in labels]
-        checks = learner.drawn
-        aside = self._aside if change.aside is None else change.aside
+    def _standing(self) -> Standing:
+        """What the learner knows now."""
+        class_of = {number: k for k, number in self._number.items()}
+        known: dict[Any, Any] = self._learner.labelled
+        skipped: list[Any] = self._learner.skipped
+        return Standing({k: class_of[c] for k, c in known.items()}, skipped, self._learner.drawn, self._aside)
+
+    def _begin_afresh(self, standing: Standing) -> None:
+        """A class is gone, and a learner cannot give one up: it forgets everything, and hears what is known now."""
         self._number = {one.id: number for number, one in enumerate(self._table)}
-        self._said[~np.isin(self._said, [NOTHING, *self._number])] = UNKNOWN
-        learner.postpone()
-        learner.begin_again(range(max(2, len(self._number))))
+        self._learner.postpone()
+        self._learner.begin_again(range(max(2, len(self._number))))
         self._heard_of = []
         self._ask_model()
-        self._tell([*checks, *change.check], labels, [*skipped, *change.skip], aside)
+        self._tell(list(standing.checks), standing.labels, sorted(standing.skipped), standing.aside)
 
     def _tell(
         self, checks: Sequence[int], labels: dict[int, int], skipped: Sequence[int], aside: frozenset[int] | None
@@ -199,3 +232,8 @@ class Listener:
             version, self._table, self._table_version, predicted, chance[:, self._columns], error, settled,
             self._curve.copy(), learner.audit, (right, suggested), self._said.copy(),
         )  # fmt: skip
+
+
+def _gone(before: Sequence[Class], now: Sequence[Class]) -> bool:
+    """Whether a class that was there is there no longer."""
+    return bool({one.id for one in before} - {one.id for one in now})

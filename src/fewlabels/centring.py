@@ -6,6 +6,7 @@ With few labels the mean of h says which classes happened to be asked about, and
 from __future__ import annotations
 
 from copy import copy
+from functools import lru_cache
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Components:
     """What the centre depends on, a row for each component; or for whatever state of one its rows are changed to."""
 
     def __init__(self, field: Field, *, answers_only: bool = False) -> None:
-        C, u, group = field.n_classes, field.unlabelled, field.component
+        C, u, h, group = field.n_classes, field.unlabelled, field.h, field.component
         groups = int(group.max()) + 1
         free = field.label < 0  # where a label is sure, unsure answers count for nothing
         answered = np.flatnonzero(~free | field.attached.any(axis=1))
@@ -57,15 +58,16 @@ class Components:
         opinion = None if answers_only else field.opinion
         self.all_heard = opinion is not None and opinion.believed(field)  # a model has named the others
         self.shares = field.centring.shares if field.centring is not None else None
-        self.total = np.stack([count(u, field.h[:, c]) for c in range(C)], axis=1)  # (groups, C) of h where unlabelled
+        self.total = np.stack([count(u, h[:, c]) for c in range(C)], axis=1)  # (groups, C) of h where unlabelled
         self.size = count(u)  # unlabelled nodes
         self.known = count(answered)  # answered nodes
         named = [np.flatnonzero((field.label == c) | (free & (field.attached[:, c] > 0))) for c in range(C)]
         self.named = np.stack([count(nodes) for nodes in named], axis=1)  # (groups, C) nodes answered with each class
         self.sample = sampled(field.n_nodes)  # (s,)
         self.seen = field.label[self.sample] < 0  # (s,)
-        self.h = at_sample(field, field.h.T).T  # (s, C)
+        self.h = at_sample(field, h.T).T  # (s, C)
         self.of = group[self.sample]  # (s,)
+        self._places: dict[int, Ints] = {}  # of each component in the sample
         away = abs(self.h - self.mean()[self.of]).sum(axis=1) * self.seen
         self.spread = _mean_of(
             np.bincount(self.of, away, groups).astype(float), np.bincount(self.of, self.seen, groups)
@@ -84,14 +86,21 @@ class Components:
         picked.spread = self.spread[groups]
         return picked
 
-    def spread_again(self, row: int, group: int, change: Floats, more: Floats) -> None:
-        """The spread of one row, whose total and size are up to date: of this component once h in the sample has
-        changed, (s, C), and with the values of nodes that are unlabelled now, (k, C).
+    def spread_again(self, row: int, group: int, there: Floats, by: Floats, more: Floats) -> None:
+        """The spread of one row, whose total and size are up to date: of this component once h has changed by (C,) `by`
+        times (s,) what of it arrives `there`, in the sample; and with the values of nodes that are unlabelled now,
+        (k, C).
         """
-        here = self.seen & (self.of == group)
-        values = np.concatenate([(self.h + change)[here], more])
+        here = self._seen_in(group)
+        values = np.concatenate([self.h[here] + np.outer(there[here], by), more])
         away = abs(values - self.total[row] / max(self.size[row], 1)).sum()
         self.spread[row] = _mean_of(away, np.array(len(values)))
+
+    def _seen_in(self, group: int) -> Ints:
+        """Where in the sample the unlabelled nodes of this component are."""
+        if group not in self._places:
+            self._places[group] = np.flatnonzero(self.seen & (self.of == group))
+        return self._places[group]
 
     def moved(self) -> Floats:
         """(groups, C) what is taken off h."""
@@ -107,11 +116,13 @@ class Components:
         return np.where(known > 0, weight * (mean - target), 0.0)
 
 
+@lru_cache(maxsize=8)
 def sampled(n: int) -> Ints:
     """(s,) the nodes of the sample: the same ones for all graphs of this size, and all of a small one."""
-    if n <= SAMPLED:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(SEED).choice(n, SAMPLED, replace=False))
+    chosen = np.random.default_rng(SEED).choice(n, SAMPLED, replace=False) if n > SAMPLED else np.arange(n)
+    found = np.sort(chosen)
+    found.flags.writeable = False  # all share it
+    return found
 
 
 def at_sample(field: Field, values: Floats) -> Floats:

@@ -92,7 +92,7 @@ class Hindsight:
         state.size += sure  # one with unsure answers is among the unlabelled
         joins = sure & np.isin(nodes, state.sample)
         for i, group in enumerate(field.component[nodes].tolist()):
-            state.spread_again(i, group, np.outer(there[i], by[i]), h[i : i + int(joins[i])])
+            state.spread_again(i, group, there[i], by[i], h[i : i + int(joins[i])])
         state.known -= 1
         state.named -= _named(field, nodes)
         heard = (state.named > 0) | alone[:, None] | state.all_heard

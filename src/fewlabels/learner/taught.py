@@ -87,6 +87,7 @@ class Taught:
     def _begin(self) -> None:
         """The state before the first answer."""
         self._hindsight = Hindsight(self._raw_field)
+        self._chances: Floats | None = None  # (n, C) in this state, once asked for
         self._error: float | None = None  # expected in this state, once asked for
         self._answers = Answers()
         self._skipped: set[int] = set()
@@ -268,11 +269,13 @@ class Taught:
 
         At a node with unsure answers, what the others say of it together with the odds that these are right.
         """
-        p = np.zeros((self.graph.n_nodes, len(self._classes)))
-        p[self._field.unlabelled] = chances(self._field, self._answers.unsure_given)
-        known = np.flatnonzero(self._field.label >= 0)
-        p[known, self._field.label[known]] = 1
-        return p
+        if self._chances is None:
+            field, p = self._field, np.zeros((self.graph.n_nodes, len(self._classes)))
+            p[field.unlabelled] = chances(field, self._answers.unsure_given)
+            known = np.flatnonzero(field.label >= 0)
+            p[known, field.label[known]] = 1
+            self._chances = p
+        return self._chances.copy()
 
     def doubtful(self, k: int | None = None) -> list[Suspect]:
         """The answers that the graph contradicts, at most k, those with the least chance first: ask about them again.
@@ -308,4 +311,4 @@ class Taught:
 
     def _changed(self) -> None:
         """There was an event: what was known of the last state is dropped."""
-        self._error = None
+        self._chances = self._error = None

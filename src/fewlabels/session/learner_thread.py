@@ -65,10 +65,10 @@ class LearnerThread(Listener):
         self._thread = threading.Thread(target=self._work, name="fewlabels-learner", daemon=True)
 
     def start(self) -> None:
-        """Have the first question ready and the kernels loaded, then start the thread."""
+        """Have the first question ready, then start the thread, which begins by loading the kernels for the next."""
         first = self._ask([])
         if first is not None and self._learner.can_look_further:
-            self._learner.prepare(first, 0)
+            self._put(EXPLAIN, lambda: self._learner.prepare(first, 0))
         self._thread.start()
 
     def stop(self) -> None:

@@ -191,8 +191,11 @@ class SparseField(BatchUpdates, Known):
         self.grounding.mend()
 
     def reach(self, nodes: Ints) -> Floats:
-        ties = np.ascontiguousarray(self.precision.rows(nodes).toarray().T)  # (n, m)
-        return self.grounding.solve(ties)[self.label < 0].T
+        ties, found = self.precision.rows(nodes), np.empty((len(nodes), np.count_nonzero(self.label < 0)))
+        for left in range(0, len(nodes), AT_ONCE):
+            part = slice(left, left + AT_ONCE)
+            found[part] = self.grounding.solve(np.ascontiguousarray(ties[part].toarray().T))[self.label < 0].T
+        return found
 
     def one_by_one(self, count: int) -> bool:
         return count <= MANY

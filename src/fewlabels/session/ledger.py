@@ -26,6 +26,8 @@ class ItemHistory:
 
     def after(self, event: Event) -> ItemHistory:
         """The history with one more event."""
+        if event.do == "answer" and self is NOTHING_SAID:
+            return ItemHistory({event.who: event}, source=event)
         votes, unsure, skip, decision = dict(self.votes), dict(self.unsure), self.skip, self.decision
         if event.do == "skip":
             skip = event
@@ -50,6 +52,9 @@ class ItemHistory:
     @property
     def label(self) -> str | None:
         return self.source.label if self.source else None
+
+
+NOTHING_SAID = ItemHistory()
 
 
 def _by_people(votes: Mapping[str, Event]) -> dict[str, Event]:
@@ -209,7 +214,7 @@ class Ledger:
         if counted is not None:
             self.in_force[event.id] = counted
             self._of[item].append(counted)
-            self.history[item] = self.history.get(item, ItemHistory()).after(counted)
+            self.history[item] = self.history.get(item, NOTHING_SAID).after(counted)
 
     def _counted(self, number: int) -> Event | None:
         """What was said, under the name its class has now; None where that class was removed."""
@@ -298,7 +303,7 @@ class Ledger:
 
     def _rebuild(self, item: int) -> None:
         """What is left of what was said, after an event was taken back."""
-        left = ItemHistory()
+        left = NOTHING_SAID
         for event in self._of[item]:
             left = left.after(event)
         if self._of[item]:

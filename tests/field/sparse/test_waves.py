@@ -106,7 +106,7 @@ def test_the_sketch_of_the_diagonal_is_sharper_with_the_waves(refused, monkeypat
     """Also with those of a search that was given up for a factor."""
     if refused:
         monkeypatch.setattr(choose, "MIXED", 1.0)
-        monkeypatch.setattr(choose, "many_pairs", lambda precision: True)
+        monkeypatch.setattr(choose, "MOST_PAIRS", 0)
     graph = clusters(4_500, dimensions=4, apart=2.0)
     field = SparseField(graph, 2, smoothness=3.3, solver="auto" if refused else "chebyshev")
     assert ("slow waves" in repr(field)) != refused

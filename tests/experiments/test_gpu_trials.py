@@ -18,7 +18,7 @@ pytestmark = INTERPRETED
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    coarse(monkeypatch)
+    coarse(monkeypatch, (32, 64, 1))
 
 
 def assert_same(draw, strategy, n_labels, trials):

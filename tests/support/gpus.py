@@ -11,11 +11,15 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 INTERPRETED = pytest.mark.filterwarnings("ignore::RuntimeWarning:triton.runtime.interpreter")
 
 
-def coarse(monkeypatch):
-    """Large tiles: the interpreter takes as long for a small one. Arithmetic and results do not depend on them."""
+def coarse(monkeypatch, tile=(8, 16, 1)):
+    """Tiles for the interpreter, which takes as long for a small one as for a large one; results do not depend on them.
+
+    Small enough that some hold neither q nor the end of a row: the quick way is for those alone.
+    """
     from fewlabels.kernels.gpu import launch as gpu
+    from fewlabels.kernels.gpu import updates
 
     if DEVICE == "cpu":
-        monkeypatch.setattr(gpu, "TILES", dict.fromkeys(gpu.TILES, (32, 64, 1)))
-        monkeypatch.setattr(gpu, "UPDATE", (64, 256))
+        monkeypatch.setattr(gpu, "TILES", dict.fromkeys(gpu.TILES, tile))
+        monkeypatch.setattr(updates, "UPDATE", (64, 256))
         monkeypatch.setattr(gpu, "SUMS", (64, 256))

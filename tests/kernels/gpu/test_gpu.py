@@ -22,6 +22,7 @@ STATES = {
     "no label at all": (12, 4, 0, 1.0, [8, 3, 1]),
     "steep": (30, 3, 4, 1e4),  # 2 / v far above what one reciprocal for many classes can hold
     "some pairs steep": (30, 7, 4, 30.0),
+    "some nearly steep": (30, 7, 4, 3.0),
     "flat": (30, 3, 4, 1e-4),
 }
 
@@ -55,6 +56,49 @@ def test_lookahead_equals_its_twin(field, kind):
         ours = getattr(gpu, name)(G, tensor(field.h), field.island, field.n_nodes)
         twin = getattr(reference, name)(field.G, field.h, field.island, field.n_nodes)
         np.testing.assert_allclose(ours, twin, rtol=CLOSE[kind], atol=CLOSE[kind] * 1e-2, err_msg=name)
+
+
+@pytest.mark.parametrize("field", ["u=17, C=7", "in pieces", "some nearly steep"], indirect=True)
+@pytest.mark.parametrize("signed", [False, True])
+def test_lookahead_makes_the_change_that_waits_and_costs_are_those_after_it(field, kind, signed):
+    u, scale = len(field.h), abs(field.G).max()
+    z = np.where(field.island < 0, np.random.default_rng(1).uniform(0, np.sqrt(scale), u), 0)
+    change = gpu.Change(tensor(z, kind), tensor(0.5, kind))
+    before = (field.G + field.G.T) / 2  # symmetric to the last bit, and so it stays
+    twin = before + 0.5 * np.outer(z, z)
+    expected = reference.two_step_cost(twin, field.h, field.island, u)
+    G, whole = in_a_larger_buffer(before, kind)
+    for block in (G, tensor(before, kind)):  # also one whose rows are not padded
+        ours = gpu.two_step_cost(block, tensor(field.h), field.island, u, signed=signed, change=change)
+        np.testing.assert_allclose(ours, expected, rtol=10 * CLOSE[kind], atol=CLOSE[kind] * 1e-2)
+        np.testing.assert_allclose(block.cpu().numpy(), twin, rtol=CLOSE[kind], atol=CLOSE[kind] * scale)
+        assert torch.equal(block, block.T)
+    assert whole[u:].isnan().all()
+    assert whole[:, u:].isnan().all()
+
+
+def test_an_answer_may_speak_against_its_own_class_where_g_is_below_zero(kind, monkeypatch):
+    """A little below zero at many pairs: the tiles where this happens are not the slow ones."""
+    coarse(monkeypatch)
+    rng = np.random.default_rng(0)
+    G = 2 * np.eye(40) + rng.uniform(-0.02, 0.01, (40, 40))
+    G = np.maximum(G, G.T)
+    assert (G < 0).any()
+    h, reached = rng.uniform(-1, 1, (40, 3)), np.full(40, -1)
+    ours = gpu.two_step_cost(tensor(G, kind), tensor(h), reached, 40, signed=True)
+    np.testing.assert_allclose(ours, reference.two_step_cost(G, h, reached, 40), rtol=CLOSE[kind])
+
+
+@pytest.mark.parametrize("C", [2, 16, 17])
+def test_numbers_that_share_a_reciprocal_are_neither_too_large_nor_too_small(C, monkeypatch):
+    """All classes very likely, or very unlikely, at once, as steep as the quick way takes."""
+    coarse(monkeypatch)
+    v = 2 / np.log(2) / (1.9 * gpu.BIAS[torch.float32] / (1 if C <= gpu.MANY else 2))
+    G = v * (np.eye(20) + 1e-3)
+    reached = np.full(20, -1)
+    for h in (np.ones((20, C)), -np.ones((20, C))):
+        ours = gpu.two_step_cost(tensor(G, torch.float32), tensor(h), reached, 20, signed=True)
+        np.testing.assert_allclose(ours, reference.two_step_cost(G, h, reached, 20), rtol=1e-4, atol=1e-7)
 
 
 def test_variance_costs_equal_their_twins(field, kind):

@@ -13,6 +13,7 @@ from fewlabels.errors import GraphError, MemoryNeededError, SettingError
 from fewlabels.field.batch_updates import BatchUpdates
 from fewlabels.field.costs import Costs
 from fewlabels.field.gpu.inverse import BLOCK, expected_error, green
+from fewlabels.field.gpu.matrix import Matrix
 from fewlabels.field.opinion import asking_h
 from fewlabels.field.placement import Part, Placement
 from fewlabels.graph import Graph
@@ -57,7 +58,7 @@ class GpuField(BatchUpdates, Placement):
         require(self.n_nodes, self.dtype, free)
         matrix = memory_needed(self.n_nodes, self.dtype)
         self._work = torch.float64 if matrix + 8 * size**2 <= free else self.dtype  # the inverse is computed in this
-        self._G = kernels.buffer(self.n_nodes, self.dtype, self.device)
+        self._matrix = Matrix(self.n_nodes, self.dtype, self.device)
         self._h = self._empty_h()
         self.refresh()
 
@@ -65,7 +66,7 @@ class GpuField(BatchUpdates, Placement):
     def state(self) -> tuple[torch.Tensor, torch.Tensor, Ints]:
         """G and h where they are, on the card, and island."""
         u = self._u
-        return self._G[:u, :u], self._h[:u], self.island
+        return self._matrix.block(u), self._h[:u], self.island
 
     @property
     def G(self) -> Floats:
@@ -74,11 +75,11 @@ class GpuField(BatchUpdates, Placement):
 
     @property
     def h(self) -> Floats:
-        return self.state[1].cpu().numpy()
+        return self._h[: self._u].cpu().numpy()
 
     @property
     def variance(self) -> Floats:
-        return np.where(self.island < 0, self.state[0].diagonal().double().cpu().numpy(), np.inf)
+        return np.where(self.island < 0, self._matrix.diagonal(self._u).double().cpu().numpy(), np.inf)
 
     def columns(self, nodes: Ints, rough: bool = False) -> Floats:
         places = self._on_card(self._place[nodes])
@@ -88,11 +89,9 @@ class GpuField(BatchUpdates, Placement):
         return self.state[0].sum(dim=1, dtype=torch.float64).cpu().numpy()
 
     def two_step_costs(self) -> Costs:
-        G, h, island = self.state
-        if self.opinion is not None:
-            h = self._on_card(asking_h(self))
+        h = self._h[: self._u] if self.opinion is None else self._on_card(asking_h(self))
         signed = self.smoothness > 0 or self.opinion is not None
-        return Costs(kernels.two_step_cost(G, h, island, self.n_nodes, signed=signed))
+        return Costs(self._matrix.two_step_cost(h, self.island, self.n_nodes, signed))
 
     def harmonic_costs(self) -> Costs:
         return Costs(kernels.harmonic_cost(*self.state, self.n_nodes, signed=self.smoothness > 0))
@@ -105,22 +104,19 @@ class GpuField(BatchUpdates, Placement):
 
     def observe(self, node: int, label: int) -> None:
         q = int(self._place[node])
-        kernels.downdate(*self.state, q, label)
+        change = kernels.observed(*self.state, q, label)
         last = self._leaves(q)
-        if q != last:
-            row = self._G[last, : last + 1].clone()
-            row[q] = row[last]
-            self._G[q, : last + 1] = row
-            self._G[: last + 1, q] = row
-            self._h[q] = self._h[last]
+        self._matrix.remove(q, last, change)
+        self._h[q] = self._h[last]
         self.label[node] = label
 
     def forget(self, node: int) -> None:
         label = int(self.label[node])
         u = self._joins(node)
         self.label[node] = -1
-        self._G[u, : u + 1] = 0
-        self._G[: u + 1, u] = 0
+        G = self._matrix.block(u + 1)
+        G[u] = 0
+        G[:, u] = 0
         self._h[u] = 0
         if self._has_no_label(node):
             self._unground(node)
@@ -130,8 +126,7 @@ class GpuField(BatchUpdates, Placement):
         s = pull[u] + reach @ pull[:u]
         h_new = (signed[u] + reach @ signed[:u]) / s
         self._island[u] = -1
-        G, h, _ = self.state
-        kernels.border(G, h, reach, s, h_new, label)
+        kernels.border(G, self._h[: u + 1], reach, s, h_new, label)
 
     def attach(self, node: int, weights: Floats) -> None:
         self.attached[node] = weights
@@ -152,7 +147,7 @@ class GpuField(BatchUpdates, Placement):
 
     def reach(self, nodes: Ints) -> Floats:
         ties = self._on_card(self.weights[nodes][:, self.unlabelled].toarray()).to(self.dtype)
-        return (ties @ self.state[0]).double().cpu().numpy()
+        return self._matrix.times(ties).double().cpu().numpy()
 
     def one_by_one(self, count: int) -> bool:
         return True
@@ -174,9 +169,9 @@ class GpuField(BatchUpdates, Placement):
     def refresh(self) -> None:
         """Compute G and h afresh from the graph and the labels, component by component."""
         parts, signed = self._arrange()
-        self._G.zero_()
+        room = self._matrix.clear()
         for part in parts:
-            self._invert(part)
+            self._invert(part, room)
         G, h, island = self.state
         h[:] = (G @ self._on_card(signed).to(self.dtype)).double()
         h[self._on_card(island) >= 0] = 0
@@ -191,16 +186,18 @@ class GpuField(BatchUpdates, Placement):
                 value = value.copy()
             elif isinstance(value, torch.Tensor):
                 value = value.clone()
+            elif isinstance(value, Matrix):
+                value = value.copy()
             setattr(twin, name, value)
         return twin
 
-    def _invert(self, part: Part) -> None:
+    def _invert(self, part: Part, room: torch.Tensor) -> None:
         """Fill one component's block of G."""
         places, W, ground = part
         m = places.stop - places.start
         if m == 1 and ground is None:
             return
-        block = self._G[places, places]
+        block = room[places, places]
         work = block if self._work == self.dtype else torch.empty((m, m), dtype=self._work, device=self.device)
         error = math.inf
         if green(work, W, ground):
@@ -222,7 +219,8 @@ class GpuField(BatchUpdates, Placement):
 
     def _reach(self, node: int, u: int) -> torch.Tensor:
         """(u,) how much a label at this node counts at each of the others: G times its ties to them."""
-        return (self._G[:u, :u] @ self._on_card(self._ties(node)[:u]).to(self.dtype)).double()
+        ties = self._on_card(self._ties(node)[:u]).to(self.dtype)
+        return self._matrix.times(ties[None])[0].double()
 
     def _on_card(self, array: Floats | Ints) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)

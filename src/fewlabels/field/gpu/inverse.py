@@ -58,7 +58,7 @@ def inverse(A: Tensor, block: int = BLOCK) -> bool:
         A[K, K.stop :] = scaled[K.stop :].mT
         A[K, K] = -P
     for rows in cuts:
-        A[rows, rows.start :].neg_()
+        A[rows, rows.start :].neg_().add_(0)  # no -0: the look-ahead goes by the sign bits of a tile
         A[rows, rows] = A[rows, rows].triu() + A[rows, rows].triu(1).mT
         A[rows.stop :, rows] = A[rows, rows.stop :].mT
     return True

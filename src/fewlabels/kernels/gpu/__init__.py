@@ -1,1 +1,1 @@
-"""The kernels on a graphics card: `launch` has the names of `reference`, `triton` is what it launches."""
+"""The kernels on a graphics card: `launch` has the names of `reference`; it launches `two_step` and `triton`."""

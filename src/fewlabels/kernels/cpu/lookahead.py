@@ -100,7 +100,7 @@ def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
     limit = hT.dtype.type(STEEP_32 if hT.itemsize == 4 else STEEP_64)
     signed = len(layout.size) > 0
     v, r, t, above, exponent, right = np.empty((6, BLOCK), number)
-    all_right, work = np.empty(BLOCK), np.empty(ROOM * D, number)
+    gathered, all_right, work = np.empty(BLOCK), np.empty(BLOCK), np.empty(ROOM * D, number)
     for i, q in enumerate(asked):
         start, stop = layout.start[q], layout.stop[q]
         row, pivot = G[layout.row[q]], layout.diagonal[q]
@@ -110,15 +110,21 @@ def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
         for left in range(start, stop, BLOCK):
             width = min(BLOCK, stop - left)
             order, diagonal = layout.order[left : left + width], layout.diagonal[left : left + width]
+            first, last = np.int64(order[0]), np.int64(order[width - 1])
+            if last - first == width - 1:  # one after another in memory, too, as most are
+                near = row[first : last + 1]
+            else:
+                for k in range(width):
+                    gathered[k] = row[order[k]]
+                near = gathered
             if layout.reached[q]:
                 for k in range(width):
-                    near = row[order[k]]
-                    share = near * per_pivot
-                    v[k] = variance_left(diagonal[k], share, near, EPS * diagonal[k])
+                    share = near[k] * per_pivot
+                    v[k] = variance_left(diagonal[k], share, near[k], EPS * diagonal[k])
                     r[k] = share
             else:
                 for k in range(width):
-                    v[k] = variance_of_first(diagonal[k], pivot, row[order[k]], EPS * (diagonal[k] + pivot))
+                    v[k] = variance_of_first(diagonal[k], pivot, near[k], EPS * (diagonal[k] + pivot))
                     r[k] = 1
             if left <= q < left + width:
                 v[q - left] = np.inf  # no steep pair; what it comes to is set below

@@ -14,6 +14,7 @@ from fewlabels.errors import SettingError
 from fewlabels.field.sparse import SparseField
 from fewlabels.graph import Graph
 from fewlabels.machine import memory
+from fewlabels.machine.giving_way import give_way
 from fewlabels.session import Session
 from fewlabels.session.learner_thread import LearnerThread
 
@@ -158,3 +159,25 @@ def test_a_session_that_cannot_begin_leaves_its_store_free(tmp_path):
     with pytest.raises(SettingError, match="treewidth"):
         Session(items, tmp_path / "store.sqlite", strategy="bmrf")
     Session(items, tmp_path / "store.sqlite", strategy="random").close()
+
+
+def test_what_is_prepared_gives_way_to_an_answer_and_is_begun_again(session, monkeypatch):
+    learner, begun = session._learner._learner, []
+
+    def prepare(item, c):
+        begun.append((item, c))
+        while len(begun) == 1:  # the first would take for ever
+            give_way()
+            time.sleep(0.001)
+
+    item = session.question("ann").item
+    session.settle()
+    monkeypatch.setattr(learner, "prepare", prepare)
+    waiting = session.upcoming(item)  # does not end it
+    deadline = time.monotonic() + 5
+    while not begun and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert not waiting.done()
+    assert session._learner.order()  # somebody wants something
+    waiting.result(timeout=5)
+    assert begun.count(begun[0]) == 2

@@ -76,8 +76,9 @@ class Foresight:
         """The field after this answer; the next call changes it."""
         if self._ahead is None or self._node != node:
             self._ahead = None  # frees the memory before the next copy takes it
-            self._ahead, self._node = self._field.copy(), node
-            self._ahead.observe(node, label)
+            ahead = self._field.copy()
+            ahead.observe(node, label)
+            self._ahead, self._node = ahead, node
         elif self._ahead.label[node] != label:
             self._ahead.relabel(node, label)
         return self._ahead

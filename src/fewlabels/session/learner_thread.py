@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from queue import Empty, PriorityQueue
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from fewlabels.arrays import Floats
 from fewlabels.errors import QueryError
 from fewlabels.graph import Graph
 from fewlabels.learner import NextQuestion
+from fewlabels.machine.giving_way import GaveWayError, giving_way
 from fewlabels.machine.progress import say
 from fewlabels.session.learnt import Learnt
 from fewlabels.session.ledger import Change
@@ -36,8 +38,7 @@ class LearnerThread(Listener):
     """One learner, one thread; its jobs are done in order of importance.
 
     Learning comes first, then choosing questions, then explaining them; in spare time the next question is prepared for
-    every answer that may come. So a foreseen answer is followed by its question at once, and any other waits at most
-    for the question being worked out.
+    every answer that may come, until someone wants something. So a foreseen answer is followed by its question at once.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class LearnerThread(Listener):
         """Have the first question ready, then start the thread, which begins by loading the kernels for the next."""
         first = self._ask([])
         if first is not None and self._learner.can_look_further:
-            self._put(EXPLAIN, lambda: self._learner.prepare(first, 0))
+            self._put(EXPLAIN, partial(self._prepare, first, 0))
         self._thread.start()
 
     def stop(self) -> None:
@@ -202,10 +203,25 @@ class LearnerThread(Listener):
         todo = self._to_prepare()
         if todo is not None and (todo[2] or not self._waiters):
             item, c, _ = todo
-            self._prepared.add((item, c))
-            self._learner.prepare(item, c)
+            self._prepare(item, c)
         else:
             self._resolve_waiters()
+
+    def _prepare(self, item: int, c: int) -> None:
+        """What follows this answer; given up, until there is time again, when someone waits for the thread."""
+        self._prepared.add((item, c))
+        try:
+            with giving_way(self._is_wanted):
+                self._learner.prepare(item, c)
+        except GaveWayError:
+            self._prepared.discard((item, c))
+
+    def _is_wanted(self) -> bool:
+        """Whether someone waits for the thread: to learn, or to ask."""
+        try:
+            return self._jobs.queue[0][0] <= ASK
+        except IndexError:
+            return False
 
     def _resolve_waiters(self) -> None:
         for item, found in self._waiters:

@@ -93,3 +93,25 @@ def test_what_fills_in_is_solved_for_by_conjugate_gradients_until_fewer_are_left
     same(truth, field)
     assert len(left_of(field).nodes) <= remainder.FEWER * 100
     assert len(tried) == 2
+
+
+def test_a_label_that_has_just_come_is_not_solved_for_again(fields, monkeypatch):
+    truth, field, _ = fields
+    node, other = field.unlabelled[[3, 40]].tolist()
+    for each in (truth, field):
+        each.observe(node, 1)
+    order = np.argsort(truth.unlabelled)
+    with monkeypatch.context() as patch:
+        patch.setattr(field.grounding, "solve", None)
+        np.testing.assert_allclose(field.reach(np.array([node])), truth.reach(np.array([node]))[:, order], atol=1e-9)
+        for each in (truth, field):
+            each.relabel(node, 2)
+    same(truth, field)
+    for each in (truth, field):
+        each.observe(other, 0)
+    order = np.argsort(truth.unlabelled)
+    for known in (node, other):
+        np.testing.assert_allclose(field.reach(np.array([known])), truth.reach(np.array([known]))[:, order], atol=1e-9)
+    field.forget(other)
+    truth.forget(other)
+    same(truth, field)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu import blocks
+from fewlabels.machine.giving_way import give_way
 from fewlabels.machine.progress import Progress
 
 AT_ONCE = 64  # columns solved for together: from 48 on a wider block is no quicker
@@ -79,6 +80,7 @@ class ColumnCache(Block):
             self.drop(self.nodes[free])
             progress = Progress(f"scoring questions on {len(self.X):,} nodes", -(-len(missing) // AT_ONCE))
             for left in range(0, len(missing), AT_ONCE):
+                give_way()
                 part = slice(left, left + AT_ONCE)
                 blocks.place(self.X, free[part], solve(missing[part]))
                 progress.step()

@@ -64,6 +64,7 @@ class SparseField(BatchUpdates, Known):
         self.grounding = Grounding(self.precision, self.component, self._anchor, solver, budget)
         self._h = np.zeros((n, n_classes))
         self._known_costs: dict[tuple[str, Opinion | None], Costs] = {}  # of this state, by name
+        self._newest: tuple[int, Floats] | None = None  # the last label, where no other has changed since: its reach
 
     def __repr__(self) -> str:
         return (
@@ -145,9 +146,11 @@ class SparseField(BatchUpdates, Known):
         y, island = answer(label, self.n_classes), self._island[node]
         if island < 0:
             column = self.grounding.column(node)
-            self._h += np.outer(column / column[node], y - self._h[node])
+            self._newest = node, column / column[node]
+            self._h += np.outer(self._newest[1], y - self._h[node])
             self.grounding.hold(node, column)
         else:
+            self._newest = None
             members = self.component == island
             self._anchor_at(node)
             self._anchor[island] = -1
@@ -159,6 +162,7 @@ class SparseField(BatchUpdates, Known):
 
     def forget(self, node: int) -> None:
         self._known_costs.clear()
+        self._newest = None
         known = int(self.label[node])
         self.label[node] = -1
         if self._has_no_label(node):  # that was the last of its component: the node stays held, as its anchor
@@ -175,6 +179,7 @@ class SparseField(BatchUpdates, Known):
 
     def attach(self, node: int, weights: Floats) -> None:
         self._known_costs.clear()
+        self._newest = None
         before, total = float(self.attached[node].sum()), float(weights.sum())
         self.attached[node] = weights
         if self.label[node] >= 0:
@@ -191,6 +196,8 @@ class SparseField(BatchUpdates, Known):
         self.grounding.mend()
 
     def reach(self, nodes: Ints) -> Floats:
+        if self._newest is not None and nodes.tolist() == [self._newest[0]]:
+            return self._newest[1][None, self.label < 0]
         ties, found = self.precision.rows(nodes), np.empty((len(nodes), np.count_nonzero(self.label < 0)))
         for left in range(0, len(nodes), AT_ONCE):
             part = slice(left, left + AT_ONCE)
@@ -220,6 +227,7 @@ class SparseField(BatchUpdates, Known):
     def refresh(self) -> None:
         """Work out everything afresh from the graph and the labels."""
         self._known_costs.clear()
+        self._newest = None
         known, has_label = self.label >= 0, self._has_label()
         self._island = np.where(has_label[self.component], -1, self.component)
         self._anchor = np.where(has_label, -1, self._first_anchors())
@@ -297,6 +305,8 @@ class SparseField(BatchUpdates, Known):
 
     def _reach(self, node: int) -> Floats:
         """(n,) how much a label at this node counts at each of the others: G times its ties to them; 1 at itself."""
+        if self._newest is not None and self._newest[0] == node:
+            return self._newest[1].copy()
         reach = self.grounding.solve(self.precision.rows(np.array([node])).toarray().T)[:, 0]
         reach[node] = 1
         return reach

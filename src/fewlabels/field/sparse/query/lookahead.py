@@ -20,6 +20,7 @@ from fewlabels.kernels.cpu import sparse_marginals
 from fewlabels.kernels.cpu.layout import distinct_columns, size_of
 from fewlabels.kernels.cpu.sparse_lookahead import whole_costs
 from fewlabels.kernels.sparse_reference import NodeState
+from fewlabels.machine.giving_way import give_way
 
 if TYPE_CHECKING:
     from fewlabels.field.sparse.field import SparseField
@@ -128,6 +129,7 @@ def _beside(field: SparseField, best: Ints, pool: Ints, allowed: Flags, gain: Fl
 def _scored(G: Grounding, state: NodeState, questions: Ints) -> Floats:
     """n R+q of these questions, from columns that stay in the cache."""
     slots = G.slots(questions)
+    give_way()
     return whole_costs(state._replace(diagonal=G.diagonal), G.cache.X, slots, questions)
 
 

@@ -10,6 +10,7 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu.neighbour_gains import all_neighbours, neighbour_gains, packed, some_neighbours
 from fewlabels.kernels.cpu.sparse_lookahead import sampled_gains
 from fewlabels.kernels.sparse_reference import NodeState
+from fewlabels.machine.giving_way import give_way
 
 FIRST = 32  # nodes k on which every question is scored in the first round
 SPARE = 0.02  # share of the sample's weight that goes to all nodes alike, so that none is left out for good
@@ -77,6 +78,7 @@ def race(
     at_neighbours = np.zeros(n)
     at_neighbours[running], _ = neighbour_gains(state, rows, all_neighbours(*edges, running))
     while True:
+        give_way()
         nodes, weight, spread = sample.first(s)
         found, variance = sampled_gains(state, X, slots[:s], running, nodes, weight, spread)
         both = some_neighbours(*edges, nodes, weight, spread)  # neighbours that are in the sample as well

@@ -20,6 +20,7 @@ from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
 from fewlabels.field.sparse.solve.polynomial import blocks_of
 from fewlabels.field.sparse.solve.remainder import ManyHeld, Remainder
 from fewlabels.kernels.cpu.wide_rows import WIDE
+from fewlabels.machine.giving_way import give_way
 
 if TYPE_CHECKING:
     from fewlabels.field.sparse.solve.choose import Solver
@@ -177,6 +178,7 @@ class Kriging:
         size = np.abs(X).max(axis=0)
         before: list[tuple[Floats, Floats, Floats]] = []  # directions, A times them, and the products of both
         for _ in range(MOST_REFINED):
+            give_way()
             P = self._roughly(system, R).astype(float)
             AP = -A.residual(np.zeros_like(P), P)
             for Z, AZ, energy in before:

@@ -1,11 +1,12 @@
 """The page at size: 60,000 rows and 50,000 answers of several people, opened and answered, in seconds of one core.
 
-    python benchmarks/page_size.py [--rows 60000] [--answers 50000] [--columns 2] [--engine none]
+    python benchmarks/page_size.py [--rows 60000] [--answers 50000] [--columns 2] [--read 2] [--engine none]
 
 The store holds what people would have written: answers, checks, skips, undos, merged classes. It is opened as
-`fewlabels label` does, and answers are given to the page's own API. Every time is CPU time of this process, all its
-threads together, so that other programs matter little; the wall clock stands beside it. `--engine none` puts an engine
-in the place of the real one that works nothing out: what is left is the page's own share.
+`fewlabels label` does, and answers are given to the page's own API, each after so many seconds of reading. Every time
+is CPU time of this process, all its threads together, so that other programs matter little; the wall clock stands
+beside it. `--engine none` puts an engine in the place of the real one that works nothing out: what is left is the
+page's own share.
 """
 
 import argparse
@@ -156,6 +157,7 @@ def main():
     parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--answers", type=int, default=50_000)
     parser.add_argument("--columns", type=int, default=2)
+    parser.add_argument("--read", type=float, default=2.0)
     parser.add_argument("--engine", choices=["auto", "none"], default="auto")
     options = parser.parse_args()
     if options.engine == "none":
@@ -168,19 +170,19 @@ def main():
             ActiveLearner(items.graph, range(CLASSES))
         with measured("the store, opened: set-up, answers, first question"):
             session = Session(items, path, tell=print)
-        answer(session, truth)
+        answer(session, truth, options.read)
         session.close()
 
 
-def answer(session, truth):
+def answer(session, truth, seconds=2.0):
     client = TestClient(make_app(session, person="ann"), base_url="http://localhost")
     asked = client.post("/api/question", json={"who": "ann"}).json()["question"]["item"]["id"]
     for number in range(ANSWERS):
+        time.sleep(seconds)
         key, label = f"bench-{number:06}", f"class {truth[asked]}"
         with measured(f"answer {number + 1}, and the next question"):
             body = {"who": "ann", "item": asked, "label": label, "key": key, "next": True}
             asked = client.post("/api/answers", json=body).json()["question"]["item"]["id"]
-        time.sleep(0.3)
 
 
 if __name__ == "__main__":

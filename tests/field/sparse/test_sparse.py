@@ -102,6 +102,7 @@ def test_a_factor_is_made_afresh_after_many_updates(monkeypatch):
     from fewlabels.field.sparse.solve import factor
 
     monkeypatch.setattr(factor, "MOST_UPDATES", 5)
+    monkeypatch.setattr(factor, "MORE_UPDATES", 0)
     rng = np.random.default_rng(2)
     graph = Graph(random_weights(60, rng, density=0.05))
     ours, dense = SparseField(graph, 2, 1.0, "superlu"), DenseField(graph, 2)

@@ -20,6 +20,7 @@ SLOW = 0.1  # of the last correction: one that is larger means that float32 hold
 PROBES = 4  # solved for in both precisions, to see which one the graph needs
 WIDTH = 16  # columns converted to float64 at a time, for a base that has no other precision
 MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
+MORE_UPDATES = 2e7  # entries of that array up to which a dear factor is kept until they are twice its own
 
 
 def has_cholespy() -> bool:
@@ -98,7 +99,7 @@ class Factor:
     """inv(A) now = inv(A) of the factor + U S U', S a diagonal of signs, a column of U for every node held or released.
 
     Holding q takes off G_q G_q' / G_qq; releasing it adds reach reach' / s (docs/maths.md). Applying U to a column
-    costs as much as a few sweeps over the graph; after `MOST_UPDATES` answers the factor is made afresh. float32 is
+    costs as much as a few sweeps over the graph; after some answers the factor is made afresh. float32 is
     half the memory to run through, and taken where the graph is well-conditioned enough. What must be precise is
     refined by its residual until that stands; where that fails, the factor is made afresh, in float64.
     """
@@ -120,6 +121,8 @@ class Factor:
     def refresh(self, system: System) -> None:
         self.base = self._make(matrix_of(system))
         self._held = system.held.copy()  # the rows that the factor knows as decoupled
+        fill = self.base.fill if isinstance(self.base, SuperLU) else 0
+        self._most = max(MOST_UPDATES, int(min(2 * fill, MORE_UPDATES) / len(self._held)))
         self._dtype: type = np.float64
         self._U = np.empty((len(system.held), 0))
         self._signs = np.empty(0)
@@ -190,13 +193,13 @@ class Factor:
 
     def _update(self, system: System, column: Floats, sign: float) -> None:
         used = len(self._signs)
-        if used >= MOST_UPDATES:
+        if used >= self._most:
             dtype = self._dtype
             self.refresh(system)
             self.narrow(dtype)
             return
         if used == self._U.shape[1]:
-            wider: Floats = np.zeros((len(column), min(MOST_UPDATES, max(8, 2 * used))), self._dtype)
+            wider: Floats = np.zeros((len(column), min(self._most, max(8, 2 * used))), self._dtype)
             wider[:, :used] = self._U
             self._U = wider
         self._U[:, used] = column

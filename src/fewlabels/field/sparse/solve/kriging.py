@@ -25,6 +25,7 @@ from fewlabels.machine.giving_way import give_way
 if TYPE_CHECKING:
     from fewlabels.field.sparse.solve.choose import Solver
 
+MANY = 500  # answers from which Q is solved for directly where the nodes left can be factored
 MOST_ENTRIES = 10**8  # of the columns kept for the answers: beyond it Q is solved for directly, which many answers ease
 ROUGH = 1e-3  # tolerance that needs no refinement
 STRICTER = 0.1  # a column of the covariance is larger than what is left of it once labels are known
@@ -260,7 +261,7 @@ class Kriging:
         alone[self._component[now[(now != self._anchor[self._component[now]]) | (unsure[now] > 0)]]] = False
         alone[self._component[self._anchor[~system.held[self._anchor]]]] = False
         now = now[~alone[self._component[now]]]
-        if len(now) * len(system.held) > MOST_ENTRIES:
+        if len(now) * len(system.held) > MOST_ENTRIES or (len(now) > MANY and self._direct.remainder(system)):
             return False
         kept = np.isin(self._nodes, now)
         new = now[~np.isin(now, self._nodes)]

@@ -10,8 +10,10 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.factor import Factor
 from fewlabels.field.sparse.solve.pcg import System
-from fewlabels.field.sparse.solve.smooth import MOST_PAIRS, SmoothJacobi, mean_pairs
+from fewlabels.field.sparse.solve.smooth import SmoothJacobi
 
+MOST_PAIRS = 10**7  # between nodes left, on a guess, up to which they are written out to see
+COUNTED = 200  # nodes by which that is guessed
 FEWER = 0.8  # share of the nodes that were left when a factor was last tried in vain, from which it is tried again
 
 
@@ -60,7 +62,8 @@ class ManyHeld:
         """`factor` makes one of a small system, or says that it fills in too much."""
         self._precision, self._make = precision, factor
         self.iterative = SmoothJacobi(precision)
-        self._pairs = mean_pairs(precision)
+        some = np.unique(np.linspace(0, len(precision.degree) - 1, COUNTED).astype(np.int64))
+        self._pairs = precision.rows(some).nnz / len(some)  # of a node, while none is held
         self._left: Remainder | None = None
         self._too_many = np.inf  # how many were left when it last did
 
@@ -109,7 +112,7 @@ class ManyHeld:
         """The factor of the nodes left, or None where it would fill in too much."""
         if self._left is None:
             nodes = np.flatnonzero(~system.held)
-            few = self._pairs * len(nodes) <= MOST_PAIRS * len(system.held)
+            few = self._pairs * len(nodes) ** 2 <= MOST_PAIRS * len(system.held)
             if few and len(nodes) <= FEWER * self._too_many:
                 self._left = self._made(system, nodes)
                 self._too_many = self._too_many if self._left else len(nodes)

@@ -274,6 +274,7 @@ def cost(files, questions, classes):
         graph, rng = read_edges(file), np.random.default_rng(0)
         clock = Stopwatch()
         learner = fl.ActiveLearner(graph, range(classes))
+        repr(learner._raw_field)  # names its solver, which is made when first wanted
         set_up, asked, answered = clock.lap(), [], []
         learner.teach(graph.names[int(rng.integers(graph.n_nodes))], 0)
         for _ in range(questions + 1):

@@ -16,7 +16,7 @@ from fewlabels.session.forecast import Point, extend
 from fewlabels.session.learnt import Learnt
 from fewlabels.session.ledger import Change
 from fewlabels.session.predictions import NOTHING, UNKNOWN, Predictions
-from fewlabels.session.standing import Standing
+from fewlabels.session.told import Told
 
 
 class Listener:
@@ -100,16 +100,16 @@ class Listener:
             if change.classes is not None:
                 passed, table = k + 1 if _gone(table, change.classes) else passed, change.classes
         if passed:
-            standing = self._standing()
+            told = self._told()
             for change, version in changes[:passed]:
                 known = learnt.get(version)
                 self._remember(change, None if known is None else known.predicted)
                 if change.classes is not None:
                     self._see(change.classes, version)
-                standing.take(change)
+                told.take(change)
                 if known is not None and known.error is not None:
-                    extend(self._curve, len(standing.labels), known.error)
-            self._begin_afresh(standing)
+                    extend(self._curve, len(told.labels), known.error)
+            self._begin_afresh(told)
         return passed
 
     def _catch_up(self, version: int, answers: dict[int, int]) -> None:
@@ -146,9 +146,9 @@ class Listener:
         if change.classes is not None:
             self._see(change.classes, version)
         if gone:
-            standing = self._standing()
-            standing.take(change)
-            self._begin_afresh(standing)
+            told = self._told()
+            told.take(change)
+            self._begin_afresh(told)
         else:
             self._extend(change)
 
@@ -183,21 +183,21 @@ class Listener:
             self._heard_of = names
             self._learner.set_prior(self._model(names))
 
-    def _standing(self) -> Standing:
+    def _told(self) -> Told:
         """What the learner knows now."""
         class_of = {number: k for k, number in self._number.items()}
         known: dict[Any, Any] = self._learner.labelled
         skipped: list[Any] = self._learner.skipped
-        return Standing({k: class_of[c] for k, c in known.items()}, skipped, self._learner.drawn, self._aside)
+        return Told({k: class_of[c] for k, c in known.items()}, skipped, self._learner.drawn, self._aside)
 
-    def _begin_afresh(self, standing: Standing) -> None:
+    def _begin_afresh(self, told: Told) -> None:
         """A class is gone, and a learner cannot give one up: it forgets everything, and hears what is known now."""
         self._number = {one.id: number for number, one in enumerate(self._table)}
         self._learner.postpone()
         self._learner.begin_again(range(max(2, len(self._number))))
         self._heard_of = []
         self._ask_model()
-        self._tell(list(standing.checks), standing.labels, sorted(standing.skipped), standing.aside)
+        self._tell(list(told.checks), told.labels, sorted(told.skipped), told.aside)
 
     def _tell(
         self, checks: Sequence[int], labels: dict[int, int], skipped: Sequence[int], aside: frozenset[int] | None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fewlabels.session.ledger import Change
 
 
-class Standing:
+class Told:
     """What a learner knows, in classes as people see them, by the number of each."""
 
     def __init__(

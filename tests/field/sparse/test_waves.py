@@ -62,11 +62,12 @@ def test_the_waves_are_the_slowest_eigenvectors(seed):
 def test_a_search_that_was_refused_goes_on_where_it_was(monkeypatch):
     system, _, component = laplacian(clusters(700))
     search, afresh = (Deflation(system, Ordered(system), component) for _ in range(2))
+    both = search._search, afresh._search
     assert search.solver(least=1.0) is None  # no edge is that high
     turns = []
     monkeypatch.setattr(SlowWaves, "_turn", lambda self, turn=SlowWaves._turn: (turns.append(self), turn(self)))
     found, truth = search.solver()._waves, afresh.solver()._waves
-    first, second = (sum(self is each._search for self in turns) for each in (search, afresh))
+    first, second = (sum(self is each for self in turns) for each in both)
     assert first < second
     np.testing.assert_allclose(found.values[:20], truth.values[:20], atol=1e-5)
 

@@ -106,9 +106,12 @@ class Deflation:
         self._search = SlowWaves(self._matrix, sparse.csr_array(constants))
 
     def solver(self, least: float = 0.0) -> Chebyshev | None:
-        """None where what is left of the Laplacian begins below `least`."""
+        """None where what is left of the Laplacian begins below `least`. Once there is one, the search is over."""
         waves = self._search.find(least)
-        return None if waves is None else Chebyshev(self._ordered, self._matrix, waves.edge, waves)
+        if waves is None:
+            return None
+        del self._search  # and its memory, 256 bytes a node
+        return Chebyshev(self._ordered, self._matrix, waves.edge, waves)
 
     def waves(self) -> Floats:
         """(n, k) the slow waves as far as they have been found, as weights of nodes."""

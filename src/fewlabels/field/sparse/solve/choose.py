@@ -117,7 +117,10 @@ def _covariance(anchored: System, deflation: Deflation | None) -> Covariance:
     """Of a graph with more than some slow waves: by a factor, or by those waves, or by what is quickest."""
     thin = _factor(anchored, "auto")
     found = deflation.solver(SLUGGISH) if thin is None and deflation else None
-    return found or Anchored(thin or _quickest(anchored), anchored, deflation.waves() if deflation else None)
+    if found is not None:
+        return found
+    solver = thin or _quickest(anchored)
+    return Anchored(solver, anchored, deflation.waves) if deflation else Anchored(solver, anchored)
 
 
 def _laplacian(system: System, kind: str) -> Solver:

@@ -56,9 +56,9 @@ class Covariance(Protocol):
 class Anchored:
     """From a solver for L held at one node of each component, its anchor."""
 
-    def __init__(self, solver: Solver, system: System, waves: Floats | None = None) -> None:
-        """`waves` are the slow ones, where something is known of them."""
-        self._solver, self._system, self._waves = solver, system, waves
+    def __init__(self, solver: Solver, system: System, waves: Callable[[], Floats | None] = lambda: None) -> None:
+        """`waves` tells of the slow ones, where something is known of them."""
+        self._solver, self._system, self.waves = solver, system, waves
 
     @property
     def exact(self) -> bool:
@@ -73,9 +73,6 @@ class Anchored:
 
     def between(self, nodes: Ints, others: Ints) -> Floats:
         return self._solver.columns(self._system, nodes, STRICTER * ROUGH)  # those of the others, the anchors, are zero
-
-    def waves(self) -> Floats | None:
-        return self._waves
 
 
 class Kriging:

@@ -179,7 +179,7 @@ def test_columns_in_float32_leave_h_exact_and_gains_within_a_hundredth(solver, m
         found, screening = ours.two_step_costs()
         truth = plain_costs(reference, "two_step_costs", dense)[np.argsort(dense.unlabelled)]
         asked, now = int(np.argmin(found)), expected_error(dense)
-        assert screening.node == ours.unlabelled[asked]
+        assert found[ours.unlabelled == screening.node] == found[asked]  # the same node, or one tied with it
         assert abs(found[asked] - truth[asked]) < 0.01 * max(now - truth.min(), 1e-3)
     for node in list(labels)[::2]:
         for field in (ours, dense):

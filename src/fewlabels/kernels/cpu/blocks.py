@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import get_num_threads, njit, prange
 
-from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.arrays import Flags, Floats, Ints, Numbers
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
 
 TILE = 64  # rows processed in one run where only columns differ
@@ -224,6 +224,14 @@ def rank_one(X: Floats, column: Floats, at: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, parallel=True)
+def _move_rows(X: Floats, first: int, rows: Ints, factors: Floats, Y: Floats, left: int) -> None:
+    for i in prange(len(rows)):
+        mine, row = X[rows[i]], Y[i]
+        for j in range(len(factors)):
+            row[left + j] = factors[j] * mine[first + j]
+
+
+@njit(cache=True, nogil=True, parallel=True)
 def place(X: Floats, slots: Ints, Y: Floats) -> None:
     """X[:, slots] = Y, along the rows."""
     for i in prange(len(X)):
@@ -293,6 +301,11 @@ def dots(X: Floats, Y: Floats) -> Floats:
     """(m,) X'Y of each column."""
     products: Floats = _dots(X, Y, get_num_threads())
     return products
+
+
+def move_rows(X: Numbers, here: slice, rows: Ints, factors: Floats, Y: Numbers, there: slice) -> None:
+    """Y[:, there] = factors X[rows, here], a factor for each of the columns that the slices begin with."""
+    _move_rows(X, here.start, rows, factors.astype(Y.dtype), Y, there.start)
 
 
 def triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats) -> Floats:

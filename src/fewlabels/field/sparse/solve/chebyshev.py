@@ -1,4 +1,4 @@
-"""Laplacians that no answer changes: the slow waves solved for by themselves, the rest by a polynomial.
+"""Covariances that no answer changes: the slow waves solved for by themselves, the rest by polynomials.
 
 For graphs of near neighbours in three dimensions or more, whose factors fill in and on which conjugate gradients crawl:
 a few waves, those between the clusters, are what they wait for.
@@ -6,6 +6,7 @@ a few waves, those between the clusters, are what they wait for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,84 +15,115 @@ from scipy import sparse
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve import tall
 from fewlabels.field.sparse.solve.pcg import System
-from fewlabels.field.sparse.solve.polynomial import Ordered, Polynomial, Scaled, blocks_of
+from fewlabels.field.sparse.solve.polynomial import Ordered, Polynomial, Scaled, Spots, blocks_of, width_of
 from fewlabels.field.sparse.solve.waves import SlowWaves, Waves
-from fewlabels.kernels.cpu.wide_rows import WIDE
+from fewlabels.kernels.cpu import blocks
 
 TOLERANCE = 2e-3  # of the polynomials
 
 
-class Chebyshev:
-    """inv(A) B = S (p(N) + V (1 / lambda - p(lambda)) V') S B, with S = 1 / sqrt(D), N = S A S and its slow waves V.
+class Smoother:
+    """T = inv(I + share L), roughly: what it makes of inv(L) is inv(Q), Q = L + share L^2."""
 
-    Where A is a Laplacian, B sums to zero over each component, and a constant in each is left open.
+    def __init__(self, ordered: Ordered, degree: Floats, share: float, tolerance: float) -> None:
+        """`degree` (n,) is the diagonal of L."""
+        self.ordered, self.share = ordered, share
+        shift = 1 / share
+        self._matrix = Scaled(ordered, degree + shift)
+        bound = float((shift / (degree + shift)).min())  # a poor one where there are hubs
+        self._polynomial = Polynomial(self._matrix, max(bound, 0.9 * self._matrix.low), tolerance)
+
+    def solve(self, B: Floats) -> Floats:
+        """(n, m) T B."""
+        return _by_blocks(self.ordered, B, np.dtype(np.float32), self)
+
+    def __call__(self, X: Numbers) -> Numbers:
+        """(n, m) T X, by place and in float32; X is spoilt."""
+        X *= self._matrix.scale[:, None]
+        X = self._polynomial(X)
+        X *= (self._matrix.scale / np.float32(self.share))[:, None]
+        return X
+
+
+class ByWaves:
+    """inv(Q) B = T x, where x = inv(L) B is S p(N) S B and, of the slow waves, S V (1 / lambda - p(lambda)) V'S B.
+
+    S is 1 / sqrt(D), N = S L S and V its slow waves; B sums to zero over each component, and a constant in each is left
+    open. Waves pass T nearly as they are, and may be large: T x = x - T share L x is what is worked out of them. The
+    rest goes through T itself, since at hubs x and T share L x are nearly equal.
     """
 
     exact = False
-    _dtype = np.dtype(np.float32)
 
-    def __init__(self, ordered: Ordered, matrix: Scaled, low: float, waves: Waves | None) -> None:
-        """All else than the waves is at `low` or above."""
-        self._ordered, self._matrix, self._waves = ordered, matrix, waves
-        self._polynomial = Polynomial(matrix, low, TOLERANCE)
-        if waves:
-            self._dtype = waves.vectors.dtype
-            self._V: Numbers = (waves.vectors * matrix.exact_scale[:, None]).astype(self._dtype)  # S V
-            self._lacking: Numbers = (1 / waves.values - self._polynomial.at(waves.values)).astype(self._dtype)
+    def __init__(self, ordered: Ordered, matrix: Scaled, waves: Waves, smoother: Smoother | None) -> None:
+        """All else than the waves is at their edge or above. Without a smoother Q is L."""
+        self._ordered, self._matrix, self._waves, self._smoother = ordered, matrix, waves, smoother
+        self._polynomial = Polynomial(matrix, waves.edge, TOLERANCE)
+        self._dtype = waves.vectors.dtype
+        self._V: Numbers = (waves.vectors * matrix.exact_scale[:, None]).astype(self._dtype)  # S V
+        self._lacking: Floats = 1 / waves.values - self._polynomial.at(waves.values)
 
     @property
     def name(self) -> str:
-        return "Chebyshev" + (f" ({len(self._waves.values)} slow waves)" if self._waves else "")
+        return f"Chebyshev ({len(self._waves.values)} slow waves)"
 
     def solve(self, B: Floats) -> Floats:
-        """(n, m) roughly inv(A) B."""
-        size = np.abs(B).max(axis=0, initial=0)
-        size[size == 0] = 1  # float32 has no room for what is left of a tight solution
-        X: Any = np.empty(B.shape, self._dtype)
-        for part in blocks_of(B.shape[1]):
-            Y = self._solved(np.take((B[:, part] / size[part]).astype(self._dtype), self._ordered.order, axis=0))
-            X[:, part] = np.take(Y, self._ordered.place, axis=0)
-        X *= size.astype(self._dtype)
-        return X
+        """(n, m) roughly inv(Q) B."""
+
+        def solved(mine: Numbers) -> Numbers:
+            told = tall.gram(self._V, mine)
+            scaled = self._matrix.scale[:, None] * mine.astype(np.float32, copy=False)
+            return self._completed(self._polynomial(scaled), told)
+
+        return _by_blocks(self._ordered, B, self._dtype, solved)
 
     def between(self, nodes: Ints, others: Ints) -> Floats:
-        """(n, m) columns of roughly inv(A), of these nodes less those of the others."""
+        """(n, m) columns of roughly inv(Q), of these nodes less those of the others."""
         n, m = len(self._matrix), len(nodes)
-        place = self._ordered.place
         X: Any = np.empty((n, m), self._dtype)
         for part in blocks_of(m):
-            count = np.arange(len(nodes[part]))
-            here, there = place[nodes[part]], place[others[part]]
-            B: Numbers = np.zeros((n, WIDE if len(count) > 1 else 1), np.float32)
-            B[here, count] = self._matrix.scale[here]
-            B[there, count] -= self._matrix.scale[there]
-            told = None if self._waves is None else (self._V[here] - self._V[there]).T
-            np.take(self._completed(B, told)[:, : len(count)], place, axis=0, out=X[:, part])
+            here, there = self._ordered.place[nodes[part]], self._ordered.place[others[part]]
+            scale, columns = self._matrix.scale, np.arange(len(here))
+            spots = Spots(
+                np.concatenate([here, there]), np.tile(columns, 2), np.concatenate([scale[here], -scale[there]])
+            )
+            told = (self._V[here] - self._V[there]).T
+            Y = self._completed(self._polynomial.at_spots(spots, width_of(part)), told)
+            blocks.move_rows(Y, slice(0, None), self._ordered.place, np.ones(len(here)), X, part)
         return X
 
     def waves(self) -> Floats | None:
         """(n, k) the slow waves, as weights of nodes that sum to zero over each component."""
-        return None if self._waves is None else as_weights(self._waves.vectors, self._matrix, self._ordered)
+        return as_weights(self._waves.vectors, self._matrix, self._ordered)
 
-    def _solved(self, B: Numbers) -> Numbers:
-        """By place."""
-        told = None if self._waves is None else tall.gram(self._V, B)
-        return self._completed(self._matrix.scale[:, None] * B.astype(np.float32, copy=False), told)
-
-    def _completed(self, scaled: Numbers, told: Floats | None) -> Numbers:
-        """inv(A) B from S B and V'S B; columns beyond those told of are zero."""
-        X = self._polynomial(scaled)
-        if told is None:
-            X *= self._matrix.scale[:, None]
-            return X
-        by = np.zeros((len(told), X.shape[1]), self._dtype)
+    def _completed(self, X: Numbers, told: Floats) -> Numbers:
+        """inv(Q) B, by place, from p(N) S B, which is spoilt, and V'S B; columns beyond those told of are zero."""
+        by: Numbers = np.zeros((len(told), X.shape[1]), self._dtype)
         by[:, : told.shape[1]] = self._lacking[:, None] * told
-        return tall.scaled_sum(X, self._matrix.scale, self._V, by)
+        scale = self._matrix.scale
+        if self._smoother is None:
+            return tall.scaled_sum(X, scale, self._V, by)
+        pulled = (-self._smoother.share * self._waves.values[:, None] * by).astype(self._dtype)
+        left = tall.scaled_sum(X, scale, self._V, pulled, 1 / self._matrix.exact_scale**2)  # share L x of the waves
+        Y = self._smoother(left.astype(np.float32, copy=False))
+        return tall.scaled_sum(Y, np.ones_like(scale), self._V, by)
 
 
 def as_weights(V: Numbers, matrix: Scaled, ordered: Ordered) -> Floats:
     """(n, k) waves of the scaled Laplacian as weights of nodes: their products with what varies slowly are large."""
     return (V / matrix.exact_scale[:, None])[ordered.place].astype(float)
+
+
+def _by_blocks(ordered: Ordered, B: Floats, dtype: np.dtype[Any], solve: Callable[[Numbers], Numbers]) -> Floats:
+    """(n, m) what `solve` makes of the columns of B, by place, one or WIDE at a time."""
+    size = np.abs(B).max(axis=0, initial=0)
+    size[size == 0] = 1  # float32 has no room for what is left of a tight solution
+    X: Any = np.empty(B.shape, dtype)
+    for part in blocks_of(B.shape[1]):
+        mine: Numbers = np.zeros((len(B), width_of(part)), dtype)
+        blocks.move_rows(B, part, ordered.order, 1 / size[part], mine, slice(0, None))
+        blocks.move_rows(solve(mine), slice(0, None), ordered.place, size[part], X, part)
+    return X
 
 
 class Deflation:
@@ -105,22 +137,14 @@ class Deflation:
         constants = ((size / total[parts]).astype(np.float32), (np.arange(len(component)), parts))
         self._search = SlowWaves(self._matrix, sparse.csr_array(constants))
 
-    def solver(self, least: float = 0.0) -> Chebyshev | None:
+    def solver(self, smoother: Callable[[], Smoother] | None = None, least: float = 0.0) -> ByWaves | None:
         """None where what is left of the Laplacian begins below `least`. Once there is one, the search is over."""
         waves = self._search.find(least)
         if waves is None:
             return None
         del self._search  # and its memory, 256 bytes a node
-        return Chebyshev(self._ordered, self._matrix, waves.edge, waves)
+        return ByWaves(self._ordered, self._matrix, waves, smoother() if smoother else None)
 
     def waves(self) -> Floats:
         """(n, k) the slow waves as far as they have been found, as weights of nodes."""
         return as_weights(self._search.so_far(), self._matrix, self._ordered)
-
-
-def shifted(system: System, ordered: Ordered, shift: float) -> Chebyshev:
-    """For a Laplacian plus `shift` on its diagonal, which has no slow waves."""
-    diagonal = system.diagonal + shift
-    matrix = Scaled(ordered, diagonal)
-    low = max(float((shift / diagonal).min()), 0.9 * matrix.low)  # the first is a bound, but a poor one where hubs are
-    return Chebyshev(ordered, matrix, low, None)

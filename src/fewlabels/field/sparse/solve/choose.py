@@ -14,7 +14,7 @@ from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import SettingError, nearest
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import jacobi
-from fewlabels.field.sparse.solve.chebyshev import Deflation, shifted
+from fewlabels.field.sparse.solve.chebyshev import TOLERANCE, ByWaves, Deflation, Smoother
 from fewlabels.field.sparse.solve.factor import Cholespy, Factor, SuperLU, has_cholespy
 from fewlabels.field.sparse.solve.iterative import JacobiSolver, MultigridSolver
 from fewlabels.field.sparse.solve.kriging import Anchored, Covariance, Kriging
@@ -92,35 +92,43 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
     many, few_pairs = len(pivots) > FEW_NODES, mean_pairs(precision) <= MOST_PAIRS
     ordered = cache(lambda: Ordered(anchored))
 
-    def from_covariance(base: Callable[[], Covariance]) -> Kriging:
-        far = cache(lambda: shifted(anchored, ordered(), 1 / precision.share))
+    def conditioned(covariance: Callable[[], Covariance]) -> Kriging:
         rest = ManyHeld(precision, lambda few: _factor(few, "auto"))
-        return Kriging(precision, anchored.held, component, cache(base), far, rest)
+        return Kriging(precision, anchored.held, component, cache(covariance), rest)
+
+    def smoother(tolerance: float = TOLERANCE) -> Smoother:
+        return Smoother(ordered(), pivots, precision.share, tolerance)
+
+    def by_waves(least: float) -> ByWaves | None:
+        return deflation().solver(smoother, least)
+
+    def anchored_by(solver: Solver, waves: Callable[[], Floats | None]) -> Anchored:
+        at_hubs = TOLERANCE / max(
+            1.0, precision.share * float(pivots.max())
+        )  # what is taken off is nearly all there is
+        return Anchored(solver, anchored, smoother(at_hubs), waves)
+
+    def by_any() -> Covariance:
+        """Of a graph with more than some slow waves: by a factor, or by those waves, or by what is quickest."""
+        thin = _factor(anchored, "auto")
+        found = by_waves(SLUGGISH) if thin is None and many else None
+        waves = deflation().waves if many else lambda: None
+        return found or anchored_by(thin or _quickest(anchored), waves)
 
     deflation = cache(lambda: Deflation(anchored, ordered(), component))
     if kind == "auto" and many and not few_pairs:
-        return from_covariance(lambda: deflation().solver(MIXED) or _covariance(anchored, deflation()))
+        return conditioned(lambda: by_waves(MIXED) or by_any())
     if kind == "chebyshev" or (kind == "auto" and many):
-        found = deflation().solver(MIXED if kind == "auto" else 0.0)
+        found = by_waves(MIXED if kind == "auto" else 0.0)
         if found is not None:
-            return from_covariance(lambda: found)
+            return conditioned(lambda: found)
     if kind in ("superlu", "cholespy") or (kind == "auto" and few_pairs):
         factor = _factor(pairs_of(precision, system), kind)
         if factor is not None:
             return WrittenOut(precision, factor)
     if kind == "auto":
-        return from_covariance(lambda: _covariance(anchored, deflation() if many else None))
-    return from_covariance(lambda: Anchored(_laplacian(anchored, kind), anchored))
-
-
-def _covariance(anchored: System, deflation: Deflation | None) -> Covariance:
-    """Of a graph with more than some slow waves: by a factor, or by those waves, or by what is quickest."""
-    thin = _factor(anchored, "auto")
-    found = deflation.solver(SLUGGISH) if thin is None and deflation else None
-    if found is not None:
-        return found
-    solver = thin or _quickest(anchored)
-    return Anchored(solver, anchored, deflation.waves) if deflation else Anchored(solver, anchored)
+        return conditioned(by_any)
+    return conditioned(lambda: anchored_by(_laplacian(anchored, kind), lambda: None))
 
 
 def _laplacian(system: System, kind: str) -> Solver:

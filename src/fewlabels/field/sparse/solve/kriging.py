@@ -1,8 +1,7 @@
-"""The smooth field from two solvers that no answer changes: its covariance, conditioned on the labels by small algebra.
+"""The smooth field from a covariance that no answer changes, conditioned on the labels by small algebra.
 
-Q = L + share L^2 has the covariance L^-1 - (L + I / share)^-1, up to a constant in each component: L held at a node of
-each, and a shifted L that a few steps solve for. Given the labels it is conditioned as in kriging with an unknown mean
-(docs/maths.md, "Few labels"), which holds for any such constant.
+Q = L + share L^2 has the covariance inv(L) inv(I + share L), up to a constant in each component. Given the labels it is
+conditioned as in kriging with an unknown mean (docs/maths.md, "Few labels"), which holds for any such constant.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from scipy import sparse
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
-from fewlabels.field.sparse.solve.chebyshev import Chebyshev
+from fewlabels.field.sparse.solve.chebyshev import Smoother
 from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
 from fewlabels.field.sparse.solve.polynomial import blocks_of
 from fewlabels.field.sparse.solve.remainder import ManyHeld, Remainder
@@ -29,13 +28,14 @@ MANY = 500  # answers from which Q is solved for directly where the nodes left c
 MOST_ENTRIES = 10**8  # of the columns kept for the answers: beyond it Q is solved for directly, which many answers ease
 ROUGH = 1e-3  # tolerance that needs no refinement
 STRICTER = 0.1  # a column of the covariance is larger than what is left of it once labels are known
-MOST_REFINED = 12  # steps of refinement: five are usual
-DIRECTIONS = 2  # of them that a new one is kept apart from: one would do, were the rough inverse exactly symmetric
+MOST_REFINED = 12  # corrections: three are usual
+LEAST_FACTOR = 0.01  # that a correction is trusted to shrink an error by: what waves make of a column is right at once
+SURELY = 0.5  # share of the tolerance that the error left must be below, as far as it is known
 KEEP = 4 * 10**7  # entries of columns that are kept for the case that they are wanted again
 
 
 class Covariance(Protocol):
-    """Roughly inv(L), up to a constant in each component: symmetric, and nearly right in every direction."""
+    """Roughly inv(Q), up to a constant in each component: symmetric, and nearly right in every direction."""
 
     @property
     def exact(self) -> bool: ...
@@ -44,7 +44,7 @@ class Covariance(Protocol):
     def name(self) -> str: ...
 
     def solve(self, B: Floats) -> Floats:
-        """(n, m) inv(L) B, where B sums to zero over each component."""
+        """(n, m) inv(Q) B, where B sums to zero over each component."""
 
     def between(self, nodes: Ints, others: Ints) -> Floats:
         """(n, m) columns of these nodes less those of the others."""
@@ -54,11 +54,15 @@ class Covariance(Protocol):
 
 
 class Anchored:
-    """From a solver for L held at one node of each component, its anchor."""
+    """From a solver for L held at one node of each component, its anchor: inv(Q) = inv(L) - share T, with T as in
+    `Smoother`.
+    """
 
-    def __init__(self, solver: Solver, system: System, waves: Callable[[], Floats | None] = lambda: None) -> None:
+    def __init__(
+        self, solver: Solver, system: System, smoother: Smoother, waves: Callable[[], Floats | None] = lambda: None
+    ) -> None:
         """`waves` tells of the slow ones, where something is known of them."""
-        self._solver, self._system, self.waves = solver, system, waves
+        self._solver, self._system, self._smoother, self.waves = solver, system, smoother, waves
 
     @property
     def exact(self) -> bool:
@@ -69,10 +73,17 @@ class Anchored:
         return self._solver.name
 
     def solve(self, B: Floats) -> Floats:
-        return self._solver.solve(self._system, B, STRICTER * ROUGH)
+        return self._less(self._solver.solve(self._system, B, STRICTER * ROUGH), B)
 
     def between(self, nodes: Ints, others: Ints) -> Floats:
-        return self._solver.columns(self._system, nodes, STRICTER * ROUGH)  # those of the others, the anchors, are zero
+        n = len(self._system.held)
+        X = self._solver.columns(self._system, nodes, STRICTER * ROUGH)  # those of the others, the anchors, are zero
+        return self._less(X, unit_columns(n, nodes, np.float32) - unit_columns(n, others, np.float32))
+
+    def _less(self, X: Floats, B: Floats) -> Floats:
+        """inv(Q) B from inv(L) B."""
+        X -= self._smoother.share * self._smoother.solve(B)
+        return X
 
 
 class Kriging:
@@ -92,13 +103,13 @@ class Kriging:
         precision: Precision,
         held: Flags,
         component: Ints,
-        base: Callable[[], Covariance],
-        shifted: Callable[[], Chebyshev],
+        covariance: Callable[[], Covariance],
         rest: ManyHeld,
     ) -> None:
-        """`held` are the anchors; `base` and `shifted`, of L + I / share, are called when first wanted, and return the
-        same ever after; `rest` is for what cannot be conditioned."""
-        self._precision, self._base, self._shifted, self._component = precision, base, shifted, component
+        """`held` are the anchors; `covariance` is called when first wanted, and returns the same ever after; `rest` is
+        for what cannot be conditioned.
+        """
+        self._precision, self._covariance, self._component = precision, covariance, component
         n, parts = len(component), int(component.max()) + 1
         self._of_part = sparse.csr_array((np.ones(n), (component, np.arange(n))), shape=(parts, n))
         self._anchor = np.empty(parts, dtype=np.int64)
@@ -114,11 +125,11 @@ class Kriging:
 
     @property
     def exact(self) -> bool:
-        return self._direct.factored or self._base().exact
+        return self._direct.factored or self._covariance().exact
 
     @property
     def name(self) -> str:
-        return f"{self._base().name}, conditioned"
+        return f"{self._covariance().name}, conditioned"
 
     def refresh(self, system: System) -> None:
         """Nothing to do: what is kept does not depend on the labels."""
@@ -136,7 +147,7 @@ class Kriging:
             return self._direct.columns(system, nodes, tolerance, guess)
         sums = (self._component[nodes] == self._parts[:, None]).astype(float)
         across = np.vstack([self._K[nodes].T, sums])
-        X = self._corrected(system, self._covariance(nodes), across)
+        X = self._corrected(system, self._columns(nodes), across)
         if tolerance >= ROUGH:
             return X
         return self._refined(system, unit_columns(len(system.held), nodes), X, tolerance)
@@ -152,7 +163,7 @@ class Kriging:
         self._direct.narrow(dtype)
 
     def waves(self) -> Floats | None:
-        return self._base().waves()
+        return self._covariance().waves()
 
     def remainder(self, system: System) -> Remainder | None:
         """The nodes left, where so many are held that these are factored."""
@@ -165,32 +176,24 @@ class Kriging:
         return twin
 
     def _refined(self, system: System, B: Floats, X: Floats, tolerance: float) -> Floats:
-        """X corrected by what its residual says, until a correction is below the tolerance: conjugate gradients, which
-        also find the few directions that the rough inverse gets wrong.
+        """X corrected by what its residual says, until the error left is below the tolerance: a correction shrinks it
+        by a factor that the corrections so far tell.
         """
         m = X.shape[1]
         if m > WIDE:  # the blocks at work take six times the memory of the columns
             return np.hstack([self._refined(system, B[:, part], X[:, part], tolerance) for part in blocks_of(m)])
-        A, X = self._direct.iterative.of(system, np.float64), X.astype(float)
-        R = A.residual(np.where(system.held[:, None], 0.0, B), X)
+        A, X, B = self._direct.iterative.of(system, np.float64), X.astype(float), np.where(system.held[:, None], 0.0, B)
         size = np.abs(X).max(axis=0)
-        before: list[tuple[Floats, Floats, Floats]] = []  # directions, A times them, and the products of both
+        before, factor = size, np.full(m, LEAST_FACTOR)
         for _ in range(MOST_REFINED):
             give_way()
-            P = self._roughly(system, R).astype(float)
-            AP = -A.residual(np.zeros_like(P), P)
-            for Z, AZ, energy in before:
-                share = np.einsum("ij,ij->j", P, AZ) / energy
-                P -= share * Z
-                AP -= share * AZ
-            energy = np.einsum("ij,ij->j", P, AP)
-            energy[energy <= 0] = np.inf  # nothing is left of the residual: no step
-            rate = np.einsum("ij,ij->j", P, R) / energy
-            R -= rate * AP
-            X += rate * P
-            if (np.abs(rate * P).max(axis=0) <= tolerance * size).all():
+            change = self._roughly(system, A.residual(B, X))
+            X += change
+            now = np.abs(change).max(axis=0)
+            factor = np.maximum(factor, np.divide(now, before, out=np.zeros(m), where=before > 0))
+            if (factor * now <= SURELY * tolerance * size).all():
                 return X
-            before = [*before[1 - DIRECTIONS :], (P, AP, energy)]
+            before = now.astype(float)
         self._failed = True
         return self._direct.solve(system, B, tolerance)
 
@@ -199,12 +202,10 @@ class Kriging:
         sums = self._of_part @ B  # (parts, m)
         balanced = B.copy()
         balanced[self._anchor] -= sums
-        X = self._base().solve(balanced) - self._shifted().solve(balanced)
-        return self._corrected(
-            system, self._without_anchors(X), np.vstack([self._K.T @ B.astype(self._K.dtype), sums[self._parts]])
-        )
+        X = self._without_anchors(self._covariance().solve(balanced))
+        return self._corrected(system, X, np.vstack([self._K.T @ B.astype(self._K.dtype), sums[self._parts]]))
 
-    def _covariance(self, nodes: Ints) -> Floats:
+    def _columns(self, nodes: Ints) -> Floats:
         """(n, m) columns of K. They do not change, and the last ones are often wanted again: by an answer after its
         question, or by the next of the first questions.
         """
@@ -227,8 +228,7 @@ class Kriging:
         return X
 
     def _solved_for(self, nodes: Ints) -> Floats:
-        others = self._anchor[self._component[nodes]]
-        return self._without_anchors(self._base().between(nodes, others) - self._shifted().between(nodes, others))
+        return self._without_anchors(self._covariance().between(nodes, self._anchor[self._component[nodes]]))
 
     def _without_anchors(self, X: Floats) -> Floats:
         """X less what it is at the anchor of each component."""
@@ -263,7 +263,7 @@ class Kriging:
         kept = np.isin(self._nodes, now)
         new = now[~np.isin(now, self._nodes)]
         if len(new) or not kept.all():
-            columns = [self._K[:, kept]] + ([self._covariance(new)] if len(new) else [])
+            columns = [self._K[:, kept]] + ([self._columns(new)] if len(new) else [])
             self._K = np.ascontiguousarray(np.hstack(columns) if self._K.size else columns[-1])
             self._nodes = np.concatenate([self._nodes[kept], new])
         here, self._parts = self._nodes, np.flatnonzero(~alone)

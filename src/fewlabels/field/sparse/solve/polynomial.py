@@ -6,7 +6,7 @@ and the nodes are in an order in which neighbours are near each other in memory:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -91,6 +91,14 @@ class Scaled:
         return max(0.0, float(values[0] - off[0])), min(2.0, 1.01 * float(values[-1] + off[-1]))
 
 
+class Spots(NamedTuple):
+    """The few entries of a block that are not zero."""
+
+    rows: Ints
+    columns: Ints
+    values: Numbers
+
+
 class Polynomial:
     """p(x), near 1 / x from `low` to the end of the spectrum of a scaled matrix."""
 
@@ -113,6 +121,18 @@ class Polynomial:
             before, now = now, before
         return now[:, :m]
 
+    def at_spots(self, spots: Spots, m: int) -> Numbers:
+        """(n, m) the same of a block, 1 or WIDE columns, that is zero elsewhere: it need not be read at every step."""
+        now: Numbers = np.zeros((len(self._matrix), m), np.float32)
+        before: Numbers = np.empty_like(now)
+        place = spots.rows, spots.columns
+        np.add.at(now, place, spots.values / np.float32(self._middle))
+        for i, (turn, rate) in enumerate(self._coefficients()):
+            self._matrix.step(now, before, 1 + turn, -turn if i else 0.0, rate)
+            np.add.at(before, place, spots.values * np.float32(rate))
+            before, now = now, before
+        return now
+
     def at(self, x: Floats) -> Floats:
         """p(x)."""
         before, now = np.zeros_like(x), np.full_like(x, 1 / self._middle)
@@ -133,6 +153,11 @@ class Polynomial:
 def blocks_of(m: int) -> list[slice]:
     """The columns that are worked on together."""
     return [slice(left, min(left + WIDE, m)) for left in range(0, m, WIDE)]
+
+
+def width_of(part: slice) -> int:
+    """The columns of the block that these are worked on in."""
+    return 1 if part.stop - part.start == 1 else WIDE
 
 
 def widened(X: Numbers) -> Numbers:

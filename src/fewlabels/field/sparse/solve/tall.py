@@ -49,12 +49,15 @@ def subtract(X: Numbers, Y: Numbers, factors: Floats) -> None:
     _in_stretches(len(X), part)
 
 
-def scaled_sum(X: Numbers, scale: Numbers, V: Numbers, by: Numbers) -> Numbers:
-    """scale X + V by, a factor for every row of X; in X's place where that is of V's precision."""
+def scaled_sum(X: Numbers, scale: Numbers, V: Numbers, by: Numbers, weight: Floats | None = None) -> Numbers:
+    """scale X + weight V by, a scale and a weight for every row; in X's place where that is of V's precision."""
     out = X if X.dtype == V.dtype else np.empty(X.shape, V.dtype)
 
     def part(rows: slice) -> None:
-        out[rows] = X[rows] * scale[rows, None] + V[rows] @ by
+        told = V[rows] @ by
+        if weight is not None:
+            told *= weight[rows, None].astype(told.dtype)
+        out[rows] = X[rows] * scale[rows, None] + told
 
     _in_stretches(len(X), part)
     return out

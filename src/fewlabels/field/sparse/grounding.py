@@ -81,7 +81,7 @@ class Grounding:
         """
         if self._known is None:
             rng = np.random.default_rng(SEED)
-            self._known = variances(self._system, self._solver, self._precision, self._component, rng)
+            self._known = variances(self._system, self._solver, self._precision, self._component, self.sums, rng)
             self._solver.narrow(self.budget.dtype)
         return self._known
 

@@ -5,10 +5,12 @@ They work in the precision of the block; sums over a column are taken in float64
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import get_num_threads, njit, prange
 
-from fewlabels.arrays import Flags, Floats, Ints, Numbers
+from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
 
 TILE = 64  # rows processed in one run where only columns differ
@@ -303,7 +305,7 @@ def dots(X: Floats, Y: Floats) -> Floats:
     return products
 
 
-def move_rows(X: Numbers, here: slice, rows: Ints, factors: Floats, Y: Numbers, there: slice) -> None:
+def move_rows(X: Any, here: slice, rows: Ints, factors: Floats, Y: Any, there: slice) -> None:
     """Y[:, there] = factors X[rows, here], a factor for each of the columns that the slices begin with."""
     _move_rows(X, here.start, rows, factors.astype(Y.dtype), Y, there.start)
 

@@ -92,9 +92,9 @@ class ByWaves:
             blocks.move_rows(Y, slice(0, None), self._ordered.place, np.ones(len(here)), X, part)
         return X
 
-    def waves(self) -> Floats | None:
-        """(n, k) the slow waves, as weights of nodes that sum to zero over each component."""
-        return as_weights(self._waves.vectors, self._matrix, self._ordered)
+    def waves(self) -> Numbers:
+        """(n, k) the slow waves S V."""
+        return self._V[self._ordered.place]
 
     def _completed(self, X: Numbers, told: Floats) -> Numbers:
         """inv(Q) B, by place, from p(N) S B, which is spoilt, and V'S B; columns beyond those told of are zero."""
@@ -107,11 +107,6 @@ class ByWaves:
         left = tall.scaled_sum(X, scale, self._V, pulled, 1 / self._matrix.exact_scale**2)  # share L x of the waves
         Y = self._smoother(left.astype(np.float32, copy=False))
         return tall.scaled_sum(Y, np.ones_like(scale), self._V, by)
-
-
-def as_weights(V: Numbers, matrix: Scaled, ordered: Ordered) -> Floats:
-    """(n, k) waves of the scaled Laplacian as weights of nodes: their products with what varies slowly are large."""
-    return (V / matrix.exact_scale[:, None])[ordered.place].astype(float)
 
 
 def _by_blocks(ordered: Ordered, B: Floats, dtype: np.dtype[Any], solve: Callable[[Numbers], Numbers]) -> Floats:
@@ -145,6 +140,6 @@ class Deflation:
         del self._search  # and its memory, 256 bytes a node
         return ByWaves(self._ordered, self._matrix, waves, smoother() if smoother else None)
 
-    def waves(self) -> Floats:
-        """(n, k) the slow waves as far as they have been found, as weights of nodes."""
-        return as_weights(self._search.so_far(), self._matrix, self._ordered)
+    def waves(self) -> Numbers:
+        """(n, k) the slow waves S V as far as they have been found."""
+        return (self._search.so_far() * self._matrix.scale[:, None])[self._ordered.place]

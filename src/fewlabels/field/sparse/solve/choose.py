@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
-from fewlabels.arrays import Floats, Ints
+from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.errors import SettingError, nearest
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import jacobi
@@ -62,8 +62,8 @@ class Solver(Protocol):
     def narrow(self, dtype: type) -> None:
         """Columns in this precision are good enough from now on, except for tight tolerances."""
 
-    def waves(self) -> Floats | None:
-        """(n, k) the slowest waves of the graph, where they are known: G is largest between them."""
+    def waves(self, system: System) -> Numbers | None:
+        """(n, k) the slowest waves of the graph, where they are known, zero in the rows held."""
 
     def copy(self) -> Solver: ...
 
@@ -102,10 +102,9 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
     def by_waves(least: float) -> ByWaves | None:
         return deflation().solver(smoother, least)
 
-    def anchored_by(solver: Solver, waves: Callable[[], Floats | None]) -> Anchored:
-        at_hubs = TOLERANCE / max(
-            1.0, precision.share * float(pivots.max())
-        )  # what is taken off is nearly all there is
+    def anchored_by(solver: Solver, waves: Callable[[], Numbers | None]) -> Anchored:
+        solver.narrow(np.float32)
+        at_hubs = TOLERANCE / max(1.0, precision.share * float(pivots.max()))  # it is taken off from nearly as much
         return Anchored(solver, anchored, smoother(at_hubs), waves)
 
     def by_any() -> Covariance:

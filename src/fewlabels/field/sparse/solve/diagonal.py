@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit, prange
-from scipy import linalg
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.choose import Solver
 from fewlabels.field.sparse.solve.factor import Factor, SuperLU
 from fewlabels.field.sparse.solve.kriging import Kriging
-from fewlabels.field.sparse.solve.pcg import System, unsure_ties
+from fewlabels.field.sparse.solve.pcg import System
+from fewlabels.field.sparse.solve.sketch import sketched
 from fewlabels.field.sparse.solve.smooth import WrittenOut
-from fewlabels.kernels.cpu import blocks
-from fewlabels.machine.progress import Progress
 
 COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
-PROBES = 384  # of a sketch: a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
-FEWER = 96  # where the slow waves, most of the far part, are known
 WIDTH = 32
-TOLERANCE = 1e-3  # of a probe: far below the sketch's noise
 EXACT = 1e-9
-FAR = 1e3  # times what is usual: waves between clusters that hardly touch, which the first label there takes off again
 OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
 
 
@@ -40,16 +35,21 @@ class Variances(NamedTuple):
 
 
 def variances(
-    system: System, solver: Solver, precision: Precision, component: Ints, rng: np.random.Generator
+    system: System,
+    solver: Solver,
+    precision: Precision,
+    component: Ints,
+    sums: Callable[[], Floats],
+    rng: np.random.Generator,
 ) -> Variances:
-    """diag(inv(A)) and the resistances along the edges."""
+    """diag(inv(A)) and the resistances along the edges; `sums` are inv(A) 1."""
     n = len(system.held)
     factor, nodes = _factor_of(solver, system)
     if factor and isinstance(factor.base, SuperLU) and _work(factor.base) <= OPEN_WORK:
         return Variances(*takahashi(factor.base, system, nodes), True)
     if n <= COLUMNS_UP_TO:
         return Variances(*by_columns(system, solver), True)
-    return Variances(*sketched(system, solver, precision, component, rng), False)
+    return Variances(*sketched(system, solver, precision, component, sums, rng), False)
 
 
 def _factor_of(solver: Solver, system: System) -> tuple[Factor | None, Ints | slice]:
@@ -75,168 +75,6 @@ def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
             row = slice(system.indptr[k], system.indptr[k + 1])
             between[row] = X[system.indices[row], j]
     return found, found[rows] + found[system.indices] - 2 * between
-
-
-def sketched(
-    system: System, solver: Solver, precision: Precision, component: Ints, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Diagonal and ties from random potentials.
-
-    With random signs x on the edges, z = G B' sqrt(W) x has the covariance G, and G_kk = 1 / d_k + var(sum_j w_kj z_j
-    / d_k): only walks that leave k and come back are left to chance. A smooth field adds sqrt(share) L y with random
-    signs y at the nodes, whose covariance is share L^2. Where one node alone is held, the potentials are
-    taken about their mean over the component, which takes the common part, known exactly, out of the noise. So is what
-    the slow waves tell of z, where the solver knows them: F'z has the covariance F'GF, and GF with z. A tie is the mean
-    square of the difference of its ends.
-    """
-    n, held = len(system.held), system.held
-    noise = _Noise(system, precision, rng)
-    size, waves = np.bincount(component), solver.waves()
-    alone = held.sum() == len(size) and not noise.tied  # each component is held at one node only
-    probes = PROBES if waves is None else FEWER
-    average = 1 / system.diagonal
-    found = _Sums(system, precision)
-    progress = Progress(f"setting up {n:,} nodes", -(-probes // WIDTH))
-
-    def potentials(B: Floats, tolerance: float = TOLERANCE) -> Floats:
-        Z = solver.solve(system, B, tolerance)
-        if alone:
-            Z -= (np.stack([np.bincount(component, z) for z in Z.T], axis=1) / size[:, None])[component]
-        return Z
-
-    known: list[_Told] = []
-    if waves is not None:
-        covariance = potentials(waves)
-        size_of = np.einsum("ij,ij->j", waves, covariance)
-        slowest = size_of > FAR * np.median(size_of)
-        known += [_Told(waves[:, slowest], potentials(waves[:, slowest], EXACT))] if slowest.any() else []
-        known += [_Told(waves[:, ~slowest], _rest(covariance[:, ~slowest], known))]
-    for told in known:
-        found.add(told.columns, 1)
-    for left in range(0, probes, WIDTH):
-        Z = potentials(noise.draw(min(WIDTH, probes - left)))
-        found.add(_rest(Z, known), 1 / probes)
-        progress.step()
-    if not alone:
-        return np.where(held, 0.0, average + found.squares), found.ties
-    one = solver.solve(system, np.ones((n, 1)), EXACT)[:, 0]
-    mean = one / size[component]  # (n,) the mean of each column of G
-    overall = np.bincount(component, mean) / size
-    centred = average * (1 - 2 / size[component]) + found.squares  # (n,) the diagonal of the pseudo-inverse
-    return np.where(held, 0.0, np.maximum(centred + 2 * mean - overall[component], average)), found.ties
-
-
-class _Told:
-    """What F'z tells of potentials z with the covariance G: z = columns xi + rest, xi being noise of variance one."""
-
-    def __init__(self, F: Floats, covariance: Floats) -> None:
-        """(n, k) F and GF."""
-        inside = F.T @ covariance
-        root = np.linalg.cholesky((inside + inside.T) / 2)
-        self.columns: Floats = linalg.solve_triangular(root, covariance.T, lower=True).T  # (n, k)
-        self.reading: Floats = linalg.solve_triangular(root, F.T, lower=True)  # (k, n) xi from z
-
-
-def _rest(Z: Floats, known: list[_Told]) -> Floats:
-    """Z without what is told."""
-    for told in known:
-        Z = Z - (told.columns @ (told.reading @ Z)).astype(Z.dtype)
-    return Z
-
-
-class _Noise:
-    """Right-hand sides whose covariance is A."""
-
-    def __init__(self, system: System, precision: Precision, rng: np.random.Generator) -> None:
-        unsure = unsure_ties(system, precision.diagonal)
-        self._system, self._precision, self._rng = system, precision, rng
-        self._tied = np.flatnonzero(unsure)
-        self._hung = np.sqrt(unsure[self._tied])  # an unsure answer is an edge like the others, to a node that is held
-        self._root = np.sqrt(system.weights)
-
-    @property
-    def tied(self) -> bool:
-        """Whether there are unsure answers."""
-        return len(self._tied) > 0
-
-    def draw(self, m: int) -> Floats:
-        """(n, m)"""
-        indptr, indices, weights, _, held = self._system
-        B = _edge_noise(indptr, indices, self._root, m, int(self._rng.integers(2**62)))
-        B[self._tied] += self._hung[:, None] * self._signs(len(self._tied), m)
-        if self._precision.share:
-            signs = self._signs(len(held), m)
-            B -= np.sqrt(self._precision.share) * blocks.residual(
-                indptr, indices, weights, self._precision.degree, np.zeros_like(held), np.zeros_like(signs), signs
-            )
-        return B
-
-    def _signs(self, n: int, m: int) -> Floats:
-        return (1 - 2 * self._rng.integers(2, size=(n, m))).astype(np.float64)
-
-
-class _Sums:
-    """What potentials add to the far part of every G_kk, and to every tie."""
-
-    def __init__(self, system: System, precision: Precision) -> None:
-        self._system, self._precision = system, precision
-        self._nowhere = np.zeros_like(system.held)
-        self.squares: Floats = np.zeros(len(system.held))
-        self.ties: Floats = np.zeros(len(system.indices))
-
-    def add(self, Z: Floats, weight: float) -> None:
-        """The potentials count `weight` times."""
-        _add_differences(self._system.indptr, self._system.indices, Z, self.ties, weight)
-        towards = blocks.scaled(Z, self._precision.diagonal.astype(Z.dtype)) - self._times(Z)
-        far = blocks.scaled(towards, (1 / self._system.diagonal).astype(Z.dtype))
-        self.squares += weight * np.einsum("ij,ij->i", far, far)
-
-    def _times(self, Z: Floats) -> Floats:
-        """(n, m) Q Z."""
-        indptr, indices, weights = self._system[:3]
-        once, twice = np.empty_like(Z), np.empty_like(Z)
-        edges, degree = weights.astype(Z.dtype), self._precision.degree.astype(Z.dtype)
-        blocks.apply(indptr, indices, edges, degree, self._nowhere, Z, once)
-        if self._precision.share:
-            blocks.apply(indptr, indices, edges, degree, self._nowhere, once, twice)
-            once += Z.dtype.type(self._precision.share) * twice
-        return once
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _add_differences(indptr: Ints, indices: Ints, Z: Floats, ties: Floats, weight: float) -> None:
-    """Add the squared differences of the potentials to every edge, times a weight."""
-    for i in prange(len(indptr) - 1):
-        mine = Z[i]
-        for e in range(indptr[i], indptr[i + 1]):
-            other = Z[indices[e]]
-            total = 0.0
-            for c in range(len(mine)):
-                total += (mine[c] - other[c]) ** 2
-            ties[e] += weight * total
-
-
-@njit(cache=True, nogil=True)
-def _edge_noise(indptr: Ints, indices: Ints, root: Floats, m: int, seed: int) -> Floats:
-    """(n, m) B' sqrt(W) x: every edge adds its root, with a random sign, to one end and takes it off the other.
-
-    The signs of an edge, at most 64, are the bits of its number hashed by splitmix64.
-    """
-    n = len(indptr) - 1
-    out = np.zeros((n, m))
-    for i in range(n):
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            if j > i:
-                bits = np.uint64(seed) + np.uint64(e + 1) * np.uint64(0x9E3779B97F4A7C15)
-                bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                bits ^= bits >> np.uint64(31)
-                for c in range(m):
-                    x = root[e] if (bits >> np.uint64(c)) & np.uint64(1) else -root[e]
-                    out[i, c] += x
-                    out[j, c] -= x
-    return out
 
 
 def _work(base: SuperLU) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from fewlabels.arrays import Floats, Ints
+from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.errors import FewlabelsError
 from fewlabels.field.sparse.solve.pcg import System, matrix_of, unit_columns
 from fewlabels.kernels.cpu import blocks
@@ -61,7 +61,9 @@ class SuperLU:
         return len(self.L) + len(self.pivots)
 
     def solve(self, B: Floats) -> Floats:
-        X: Floats = blocks.triangular(self.indptr, self.indices, self.L, self.pivots, self.order, B)
+        X: Floats = blocks.triangular(
+            self.indptr, self.indices, self.L, self.pivots, self.order, B.astype(self.L.dtype, copy=False)
+        )
         return X
 
     def narrowed(self, dtype: type) -> SuperLU:
@@ -205,7 +207,7 @@ class Factor:
         self._U[:, used] = column
         self._signs = np.append(self._signs, sign)
 
-    def waves(self) -> Floats | None:
+    def waves(self, system: System) -> Numbers | None:
         return None
 
     def copy(self) -> Factor:

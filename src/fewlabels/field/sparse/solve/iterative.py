@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fewlabels.arrays import Floats, Ints
+from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve import jacobi, pcg
 from fewlabels.field.sparse.solve.pcg import Aggregates, System, unit_columns
 
@@ -62,7 +62,7 @@ class JacobiSolver:
     def narrow(self, dtype: type) -> None:
         """Nothing to do: the tolerance decides."""
 
-    def waves(self) -> Floats | None:
+    def waves(self, system: System) -> Numbers | None:
         return None
 
     def copy(self) -> JacobiSolver:
@@ -119,7 +119,7 @@ class MultigridSolver:
     def narrow(self, dtype: type) -> None:
         """Nothing to do: the tolerance decides."""
 
-    def waves(self) -> Floats | None:
+    def waves(self, system: System) -> Numbers | None:
         return None
 
     def copy(self) -> MultigridSolver:

@@ -7,12 +7,12 @@ conditioned as in kriging with an unknown mean (docs/maths.md, "Few labels"), wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.arrays import Flags, Floats, Ints, Numbers
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.chebyshev import Smoother
 from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
@@ -49,8 +49,8 @@ class Covariance(Protocol):
     def between(self, nodes: Ints, others: Ints) -> Floats:
         """(n, m) columns of these nodes less those of the others."""
 
-    def waves(self) -> Floats | None:
-        """(n, k) as those of a solver."""
+    def waves(self) -> Numbers | None:
+        """(n, k) the slow waves, where something is known of them."""
 
 
 class Anchored:
@@ -59,7 +59,7 @@ class Anchored:
     """
 
     def __init__(
-        self, solver: Solver, system: System, smoother: Smoother, waves: Callable[[], Floats | None] = lambda: None
+        self, solver: Solver, system: System, smoother: Smoother, waves: Callable[[], Numbers | None] = lambda: None
     ) -> None:
         """`waves` tells of the slow ones, where something is known of them."""
         self._solver, self._system, self._smoother, self.waves = solver, system, smoother, waves
@@ -162,8 +162,13 @@ class Kriging:
     def narrow(self, dtype: type) -> None:
         self._direct.narrow(dtype)
 
-    def waves(self) -> Floats | None:
-        return self._covariance().waves()
+    def waves(self, system: System) -> Numbers | None:
+        """Less what kriging makes of their values at the labels."""
+        X: Any = self._covariance().waves() if self._conditioned(system) else None
+        if X is not None:
+            known = np.vstack([self._without_anchors(X)[self._nodes], np.zeros((len(self._parts), X.shape[1]))])
+            X = self._corrected(system, X, known)
+        return X
 
     def remainder(self, system: System) -> Remainder | None:
         """The nodes left, where so many are held that these are factored."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.arrays import Flags, Floats, Ints, Numbers
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import pcg
 from fewlabels.field.sparse.solve.iterative import STRICTER, parts
@@ -114,7 +114,7 @@ class SmoothJacobi:
     def narrow(self, dtype: type) -> None:
         """Nothing to do: the tolerance decides."""
 
-    def waves(self) -> Floats | None:
+    def waves(self, system: System) -> Numbers | None:
         return None
 
     def copy(self) -> SmoothJacobi:
@@ -159,8 +159,8 @@ class WrittenOut:
     def narrow(self, dtype: type) -> None:
         self.solver.narrow(dtype)
 
-    def waves(self) -> Floats | None:
-        return self.solver.waves()
+    def waves(self, system: System) -> Numbers | None:
+        return self.solver.waves(pairs_of(self.precision, system))
 
     def copy(self) -> WrittenOut:
         return WrittenOut(self.precision, self.solver.copy())

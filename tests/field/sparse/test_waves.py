@@ -3,7 +3,6 @@
 import networkx as nx
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from fewlabels import Graph
@@ -14,10 +13,10 @@ from fewlabels.field.sparse.solve.chebyshev import TOLERANCE, Deflation, Smoothe
 from fewlabels.field.sparse.solve.factor import Factor, SuperLU
 from fewlabels.field.sparse.solve.kriging import Anchored
 from fewlabels.field.sparse.solve.pcg import System
-from fewlabels.field.sparse.solve.polynomial import Ordered
+from fewlabels.field.sparse.solve.polynomial import Ordered, Scaled
 from fewlabels.field.sparse.solve.waves import SlowWaves
-from fewlabels.kernels.cpu import chebyshev
-from fewlabels.kernels.cpu.wide_rows import AHEAD, WIDE
+from fewlabels.kernels.cpu.wide_rows import WIDE
+from tests.support.graphs import random_weights
 
 
 def clusters(n, dimensions=3, seed=0, apart=4.0):
@@ -37,19 +36,21 @@ def laplacian(graph):
 
 
 @pytest.mark.parametrize("m", [1, WIDE])
-def test_a_step_is_what_it_says(m):
+@pytest.mark.parametrize("n", [2, 37, 600])
+def test_a_step_is_what_it_says(n, m):
     rng = np.random.default_rng(m)
-    W = sparse.csr_array(np.where(rng.random((37, 37)) < 0.2, rng.random((37, 37)), 0).astype(np.float32))
-    indices = np.append(W.indices, [0] * AHEAD).astype(np.uint32)
-    X, Y, B = rng.standard_normal((3, 37, m)).astype(np.float32)
+    system, L, _ = laplacian(Graph(random_weights(n, rng, density=0.2)))
+    matrix = Scaled(Ordered(system), system.diagonal)
+    order = Ordered(system).order
+    A = (L / np.sqrt(np.outer(system.diagonal, system.diagonal)))[np.ix_(order, order)]
+    X, Y, B = rng.standard_normal((3, n, m)).astype(np.float32)
     for given in (B, B[:0]):
-        expected = 2 * X - Y + 0.5 * (W @ X + (given if len(given) else 0))
         found = Y.copy()
-        chebyshev.step(W.indptr.astype(np.uint64), indices, W.data, X, found, given, 2.0, -1.0, 0.5)
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+        matrix.step(X, found, 2.0, -1.0, 0.5, given)
+        np.testing.assert_allclose(found, 2 * X - Y + 0.5 * ((given if len(given) else 0) - A @ X), atol=1e-5)
     found = np.full_like(Y, np.nan)  # is not read
-    chebyshev.step(W.indptr.astype(np.uint64), indices, W.data, X, found, B, 2.0, 0.0, 0.5)
-    np.testing.assert_allclose(found, 2 * X + 0.5 * (W @ X + B), rtol=1e-5, atol=1e-5)
+    matrix.step(X, found, 2.0, 0.0, 0.5, B)
+    np.testing.assert_allclose(found, 2 * X + 0.5 * (B - A @ X), atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -14,20 +14,23 @@ from fewlabels.kernels.cpu.wide_rows import WIDE, add_rows
 ONE = np.uint64(1)  # a number of a row that cannot be negative is not asked whether it is: half of a step by one column
 
 
-def step(indptr: Ints, indices: Ints, weights: Any, X: Any, Y: Any, B: Any, a: float, b: float, c: float) -> None:
-    """Y = a X + b Y + c (B + W X), all blocks (n, 1) or (n, WIDE); an empty B is zero. Where b is 0, Y is not read.
+def step(indptr: Any, indices: Any, weights: Any, X: Any, Y: Any, B: Any, a: float, b: float, c: float) -> None:
+    """Y = a X + b Y + c (B + W X), all blocks (n, WIDE); an empty B is zero. Where b is 0, Y is not read.
 
     `indptr` is in uint64, `indices` in uint32 and longer by AHEAD.
     """
+    if X.shape[1] != WIDE or not X.flags.c_contiguous:
+        raise ValueError(f"a block of {WIDE} columns is needed, row by row, not {X.shape} in strides of {X.strides}.")
     kind = X.dtype.type
-    if X.shape[1] == 1:
-        _step_one(indptr, indices, weights, X[:, 0], Y[:, 0], B[:, 0], kind(a), kind(b), kind(c), get_num_threads())
-    else:
-        if X.shape[1] != WIDE or not X.flags.c_contiguous:
-            raise ValueError(
-                f"a block of {WIDE} columns is needed, row by row, not {X.shape} in strides of {X.strides}."
-            )
-        _step(indptr, indices, weights, X, Y, B, kind(a), kind(b), kind(c), get_num_threads())
+    _step(indptr, indices, weights, X, Y, B, kind(a), kind(b), kind(c), get_num_threads())
+
+
+def step_one(
+    order: Any, indptr: Any, indices: Any, weights: Any, x: Any, y: Any, given: Any, a: float, b: float, c: float
+) -> None:
+    """The same for single columns (n,); the matrix holds its rows in this order."""
+    kind = x.dtype.type
+    _step_one(order, indptr, indices, weights, x, y, given, kind(a), kind(b), kind(c), get_num_threads())
 
 
 @njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
@@ -53,16 +56,16 @@ def _step(
                     row[j] = a * mine[j] + b * row[j] + c * sums[j]
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+@njit(cache=True, nogil=True, parallel=True)
 def _step_one(
-    indptr: Ints, indices: Ints, weights: Floats, x: Floats, y: Floats, given: Floats, a: float, b: float, c: float,
-    threads: int,
+    order: Ints, indptr: Ints, indices: Ints, weights: Floats, x: Floats, y: Floats, given: Floats, a: float, b: float,
+    c: float, threads: int,
 ) -> None:  # fmt: skip
-    """The same for one column."""
     n = len(x)
     for thread in prange(threads):
-        for i in range(np.uint64(thread * n // threads), np.uint64((thread + 1) * n // threads)):
+        for k in range(np.uint64(thread * n // threads), np.uint64((thread + 1) * n // threads)):
+            i = np.uint64(order[k])
             total = given[i] if len(given) > 0 else x.dtype.type(0)
-            for e in range(indptr[i], indptr[i + ONE]):
+            for e in range(indptr[k], indptr[k + ONE]):
                 total += weights[e] * x[indices[e]]
             y[i] = a * x[i] + (b * y[i] if b != 0 else x.dtype.type(0)) + c * total

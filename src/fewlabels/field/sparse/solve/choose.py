@@ -103,7 +103,6 @@ def _smooth(system: System, kind: str, precision: Precision, component: Ints) ->
         return deflation().solver(smoother, least)
 
     def anchored_by(solver: Solver, waves: Callable[[], Numbers | None]) -> Anchored:
-        solver.narrow(np.float32)
         at_hubs = TOLERANCE / max(1.0, precision.share * float(pivots.max()))  # it is taken off from nearly as much
         return Anchored(solver, anchored, smoother(at_hubs), waves)
 

@@ -6,6 +6,7 @@ and the nodes are in an order in which neighbours are near each other in memory:
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.kernels.cpu import blocks, chebyshev
 from fewlabels.kernels.cpu.wide_rows import AHEAD, WIDE
 
+STRETCH = 256  # rows, which stay in the cache
 LANCZOS = 24  # steps that the ends of a spectrum are estimated with
 NOTHING = np.empty((0, 1), np.float32)
 
@@ -45,7 +47,7 @@ class Scaled:
         weights = (rows * W.data * self.scale[W.indices]).astype(np.float32)
         indices = np.zeros(len(W.indices) + AHEAD, np.uint32)
         indices[: len(W.indices)] = W.indices
-        self._matrix: tuple[Any, Any, Numbers] = W.indptr.astype(np.uint64), indices, weights
+        self._matrix = W.indptr.astype(np.uint64), indices, weights
         self.low, self.high = self._ends()
 
     def __len__(self) -> int:
@@ -53,7 +55,23 @@ class Scaled:
 
     def step(self, X: Numbers, Y: Numbers, a: float, b: float, c: float, B: Numbers = NOTHING) -> None:
         """Y = a X + b Y + c (B - S A S X), in one column or in a block of WIDE."""
-        chebyshev.step(*self._matrix, X, Y, B, a - c, b, c)
+        if X.shape[1] == 1:
+            chebyshev.step_one(*self._by_length, X[:, 0], Y[:, 0], B[:, 0], a - c, b, c)
+        else:
+            chebyshev.step(*self._matrix, X, Y, B, a - c, b, c)
+
+    @cached_property
+    def _by_length(self) -> tuple[Any, Any, Any, Numbers]:
+        """For single columns: among some rows those with as many entries follow each other, so that the processor
+        foresees where one ends, which takes a third off a step.
+        """
+        indptr, indices, weights = self._matrix
+        lengths = np.diff(indptr.astype(np.int64))
+        order = np.lexsort((lengths, np.arange(len(self)) // STRETCH))
+        W = sparse.csr_matrix((weights, indices[: len(weights)], indptr.astype(np.int64)), shape=(len(self),) * 2)[
+            order
+        ]
+        return order.astype(np.uint32), W.indptr.astype(np.uint64), W.indices.astype(np.uint32), W.data
 
     def times(self, X: Numbers) -> Numbers:
         """(n, m) S A S X."""

@@ -82,10 +82,9 @@ class SlowWaves:
     def _turn(self) -> None:
         X, known = self._X, len(self._values)
         X[:, known:] = self._rng.standard_normal((len(X), X.shape[1] - known), dtype=np.float32)
-        X -= self._constants @ (self._constants.T @ X)
         for part in blocks_of(X.shape[1]):
-            X[:, part] = _filtered(self._matrix, np.ascontiguousarray(X[:, part]), self._cut, self._steps)
-        X -= self._constants @ (self._constants.T @ X)
+            mine = self._without_constants(np.ascontiguousarray(X[:, part]))
+            X[:, part] = self._without_constants(_filtered(self._matrix, mine, self._cut, self._steps))
         values, off = _picked(self._matrix, X)
         self._cut, self._steps = float(values[-1]), STEPS
         # rounding brings the constants back: the filter spares them most of all
@@ -93,6 +92,11 @@ class SlowWaves:
         self._values, self._off = values[mine], off[mine]
         if not mine.all():
             X[:, : len(self._values)] = X[:, mine]
+
+
+    def _without_constants(self, X: Numbers) -> Numbers:
+        X -= self._constants @ (self._constants.T @ X)
+        return X
 
 
 def _near(values: Floats, off: Floats, kept: int) -> bool:
@@ -159,9 +163,8 @@ def _picked(matrix: Scaled, X: Numbers) -> tuple[Floats, Floats]:
     left: Numbers = np.empty_like(X)
     for part in blocks_of(X.shape[1]):
         left[:, part] = matrix.times(np.ascontiguousarray(X[:, part]))
-    inside = tall.gram(X, left)
-    values, turned = linalg.eigh((inside + inside.T) / 2, tall.gram(X, X))
+    inside, within = tall.gram(X, left), tall.gram(X, X)
+    values, turned = linalg.eigh((inside + inside.T) / 2, within)
     tall.turn(X, turned)
-    tall.turn(left, turned)
-    tall.subtract(left, X, values)
-    return values, np.sqrt(tall.squares(left))
+    off = np.einsum("ij,ij->j", turned, tall.gram(left, left) @ turned) - values**2  # |A v - lambda v|^2
+    return values, np.sqrt(np.maximum(off, 0))

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fewlabels.field.sparse.field import SparseField
     from fewlabels.field.sparse.grounding import Grounding
 
-SINGLE_FROM = 50_000  # nodes from which float32 ranks the pool: it is right to 1e-6 of a cost
 AGAIN = 4  # best of the pool, scored again in float64
 BATCH = 128  # columns solved for together where all questions are scored
 ABOVE = 4e-9  # an estimate stays this share above the lowest exact cost: no tie with it
@@ -89,7 +88,7 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
     allowed[asked] = True
     risk_around = field.precision.links @ state.error_now + field.precision.degree * state.error_now
     pool = racing.finalists(gain, risk_around, allowed, budget.pool, n - len(u), field.uniform)
-    cheap = single if n >= SINGLE_FROM else state
+    cheap = single if budget.dtype is np.float32 else state  # it ranks the pool, right to 1e-6 of a cost
     if budget.once:
         pool = np.concatenate([pool, _beside(field, pool[:CLIMB_FROM], pool, allowed, gain)])
         G.slots(np.union1d(pool, late))

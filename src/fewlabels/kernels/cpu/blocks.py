@@ -269,7 +269,8 @@ def _triangular(
         width = right - left
         Y = work[t, : n * width].reshape(n, width)
         for i in range(n):
-            Y[i] = B[order[i], left:right]
+            for c in range(width):
+                Y[i, c] = B[order[i], left + c]
         for j in range(n):
             mine = Y[j]
             some = False
@@ -290,7 +291,8 @@ def _triangular(
                 for c in range(width):
                     mine[c] -= w * other[c]
         for i in range(n):
-            X[order[i], left:right] = Y[i]
+            for c in range(width):
+                X[order[i], left + c] = Y[i, c]
 
 
 def apply(indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, X: Floats, Y: Floats) -> Floats:

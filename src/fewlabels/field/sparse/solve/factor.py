@@ -12,11 +12,11 @@ from scipy.sparse.linalg import splu
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.errors import FewlabelsError
 from fewlabels.field.sparse.solve.pcg import System, matrix_of, unit_columns
+from fewlabels.field.sparse.solve.refinement import refine
 from fewlabels.kernels.cpu import blocks
 
 SINGLE, DOUBLE = 1e-4, 1e-8  # tolerance that float32 and float64 reach by themselves, where they are taken at all
-MOST_REFINED = 8  # steps of refinement beyond it
-SLOW = 0.1  # of the last correction: one that is larger means that float32 holds too little of the factor
+SLOWEST = 0.1  # of the last correction: one that is larger means that float32 holds too little of the factor
 PROBES = 4  # solved for in both precisions, to see which one the graph needs
 WIDTH = 16  # columns converted to float64 at a time, for a base that has no other precision
 MOST_UPDATES = 96  # answers after which a fresh factor is cheaper than the (n, answers) array of updates
@@ -148,24 +148,12 @@ class Factor:
         return float((np.abs(other.solve(B) - X).max(axis=0) / np.where(size > 0, size, 1)).max())
 
     def solve(self, system: System, B: Floats, tolerance: float, guess: Floats | None = None) -> Floats:
-        X = self._applied(system, B)
-        return X if tolerance >= self._reached else self._refined(system, B, X.astype(float), tolerance)
-
-    def _refined(self, system: System, B: Floats, X: Floats, tolerance: float) -> Floats:
-        """X corrected by what its residual says, until a correction is below the tolerance."""
-        size = before = np.abs(X).max(axis=0)
-        for _ in range(MOST_REFINED):
-            change = self._applied(system, system.residual(B, X))
-            now = np.abs(change).max(axis=0)
-            done = now <= tolerance * size
-            if not (done | (now <= SLOW * before)).all():
-                break
-            X += change
-            if done.all():
-                return X
-            before = now
-        if self._dtype is np.float64 and not len(self._signs):
-            return X  # as good as it gets
+        if tolerance >= self._reached:
+            return self._applied(system, B)
+        X = (self._applied(system, B) if guess is None else guess).astype(float)
+        refined = refine(X, lambda X: system.residual(B, X), lambda R: self._applied(system, R), tolerance, SLOWEST)
+        if refined or (self._dtype is np.float64 and not len(self._signs)):  # as good as it gets
+            return X
         self.refresh(system)
         return self.solve(system, B, tolerance)
 
@@ -174,7 +162,7 @@ class Factor:
 
     def columns(self, system: System, nodes: Ints, tolerance: float, guess: Floats | None = None) -> Floats:
         if tolerance < self._reached:
-            return self.solve(system, unit_columns(len(system.held), nodes), tolerance)
+            return self.solve(system, unit_columns(len(system.held), nodes), tolerance, guess)
         B = unit_columns(len(system.held), nodes, self._dtype)
         return self._solved(system, B, self._U[nodes, : len(self._signs)].T)
 

@@ -17,9 +17,9 @@ from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.chebyshev import Smoother
 from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
 from fewlabels.field.sparse.solve.polynomial import blocks_of
+from fewlabels.field.sparse.solve.refinement import refine
 from fewlabels.field.sparse.solve.remainder import ManyHeld, Remainder
 from fewlabels.kernels.cpu.wide_rows import WIDE
-from fewlabels.machine.giving_way import give_way
 
 if TYPE_CHECKING:
     from fewlabels.field.sparse.solve.choose import Solver
@@ -28,9 +28,7 @@ MANY = 500  # answers from which Q is solved for directly where the nodes left c
 MOST_ENTRIES = 10**8  # of the columns kept for the answers: beyond it Q is solved for directly, which many answers ease
 ROUGH = 1e-3  # tolerance that needs no refinement
 STRICTER = 0.1  # a column of the covariance is larger than what is left of it once labels are known
-MOST_REFINED = 12  # corrections: three are usual
-LEAST_FACTOR = 0.01  # that a correction is trusted to shrink an error by: what waves make of a column is right at once
-SURELY = 0.5  # share of the tolerance that the error left must be below, as far as it is known
+SLOWEST = 0.5  # factor by which a correction must shrink the error at least; 0.005 is usual
 KEEP = 4 * 10**7  # entries of columns that are kept for the case that they are wanted again
 
 
@@ -181,24 +179,13 @@ class Kriging:
         return twin
 
     def _refined(self, system: System, B: Floats, X: Floats, tolerance: float) -> Floats:
-        """X corrected by what its residual says, until the error left is below the tolerance: a correction shrinks it
-        by a factor that the corrections so far tell.
-        """
+        """X to this tolerance; where that fails Q is solved for directly, now and from now on."""
         m = X.shape[1]
         if m > WIDE:  # the blocks at work take six times the memory of the columns
             return np.hstack([self._refined(system, B[:, part], X[:, part], tolerance) for part in blocks_of(m)])
         A, X, B = self._direct.iterative.of(system, np.float64), X.astype(float), np.where(system.held[:, None], 0.0, B)
-        size = np.abs(X).max(axis=0)
-        before, factor = size, np.full(m, LEAST_FACTOR)
-        for _ in range(MOST_REFINED):
-            give_way()
-            change = self._roughly(system, A.residual(B, X))
-            X += change
-            now = np.abs(change).max(axis=0)
-            factor = np.maximum(factor, np.divide(now, before, out=np.zeros(m), where=before > 0))
-            if (factor * now <= SURELY * tolerance * size).all():
-                return X
-            before = now.astype(float)
+        if refine(X, lambda X: A.residual(B, X), lambda R: self._roughly(system, R), tolerance, SLOWEST):
+            return X
         self._failed = True
         return self._direct.solve(system, B, tolerance)
 

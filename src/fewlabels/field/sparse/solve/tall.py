@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ def gram(X: Numbers, Y: Numbers) -> Floats:
     def part(rows: slice) -> Floats:
         return (X[rows].T @ Y[rows]).astype(float)
 
-    return np.sum(_in_stretches(len(X), part), axis=0)
+    return np.sum(_in_stretches(len(X), part, Y.shape[1]), axis=0)
 
 
 def turn(X: Numbers, by: Floats) -> None:
@@ -31,12 +32,16 @@ def turn(X: Numbers, by: Floats) -> None:
     def part(rows: slice) -> None:
         X[rows] = X[rows] @ by
 
-    _in_stretches(len(X), part)
+    _in_stretches(len(X), part, X.shape[1])
 
 
 def squares(X: Numbers) -> Floats:
     """(m,) the sum of squares of every column."""
-    return np.sum(_in_stretches(len(X), lambda rows: np.einsum("ij,ij->j", X[rows], X[rows]).astype(float)), axis=0)
+
+    def part(rows: slice) -> Floats:
+        return np.einsum("ij,ij->j", X[rows], X[rows]).astype(float)
+
+    return np.sum(_in_stretches(len(X), part, X.shape[1]), axis=0)
 
 
 def subtract(X: Numbers, Y: Numbers, factors: Floats) -> None:
@@ -46,7 +51,7 @@ def subtract(X: Numbers, Y: Numbers, factors: Floats) -> None:
     def part(rows: slice) -> None:
         X[rows] -= Y[rows] * factors
 
-    _in_stretches(len(X), part)
+    _in_stretches(len(X), part, X.shape[1])
 
 
 def scaled_sum(X: Numbers, scale: Numbers, V: Numbers, by: Numbers, weight: Floats | None = None) -> Numbers:
@@ -59,13 +64,17 @@ def scaled_sum(X: Numbers, scale: Numbers, V: Numbers, by: Numbers, weight: Floa
             told *= weight[rows, None].astype(told.dtype)
         out[rows] = X[rows] * scale[rows, None] + told
 
-    _in_stretches(len(X), part)
+    _in_stretches(len(X), part, X.shape[1])
     return out
 
 
-def _in_stretches(n: int, work: Callable[[slice], T]) -> list[T]:
+def _in_stretches(n: int, work: Callable[[slice], T], columns: int) -> list[T]:
     stretches = [slice(left, min(left + ROWS, n)) for left in range(0, n, ROWS)]
-    if len(stretches) <= 1:
+    if len(stretches) <= 1 or columns == 1:  # quicker done than dealt out
         return [work(rows) for rows in stretches]
-    with ThreadPoolExecutor(get_num_threads()) as threads:
-        return list(threads.map(work, stretches))
+    return list(_threads(get_num_threads()).map(work, stretches))
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count)

@@ -93,7 +93,6 @@ class SlowWaves:
         if not mine.all():
             X[:, : len(self._values)] = X[:, mine]
 
-
     def _without_constants(self, X: Numbers) -> Numbers:
         X -= self._constants @ (self._constants.T @ X)
         return X

@@ -35,12 +35,20 @@ class Centre:
 
     def __init__(self, field: Field, *, answers_only: bool = False) -> None:
         """answers_only: as if no model had an opinion."""
-        group, u = field.component, field.unlabelled
-        by_group = Components(field, answers_only=answers_only)
-        self.offset: Floats = by_group.moved()[group]  # (n, C) what is taken off h
-        self.h: Floats = field.h - self.offset[u]  # (u, C)
-        named = (by_group.named[group[u]] > 0) | by_group.all_heard
-        self.heard: Flags = named | ~named.any(axis=1, keepdims=True)  # (u, C) all, where no answer reaches
+        self._field, self._by_group = field, Components(field, answers_only=answers_only)
+        self.offset: Floats = self._by_group.moved()[field.component]  # (n, C) what is taken off h
+
+    @property
+    def h(self) -> Floats:
+        """(u, C)."""
+        return self._field.h - self.offset[self._field.unlabelled]
+
+    @property
+    def heard(self) -> Flags:
+        """(u, C) the classes that an answer names; all, where no answer reaches."""
+        by_group, u = self._by_group, self._field.unlabelled
+        named = ((by_group.named > 0) | by_group.all_heard)[self._field.component[u]]
+        return named | ~named.any(axis=1, keepdims=True)
 
 
 class Components:

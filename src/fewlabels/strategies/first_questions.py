@@ -98,35 +98,34 @@ def contrasts(field: Field, asked: Ints, judged: Ints, X: Floats) -> tuple[NodeS
     """
     from fewlabels.kernels.cpu.layout import distinct_columns  # loads Numba
 
-    h, island, u = field.h, field.island, len(asked)
-    reached = island < 0
-    group = field.component[field.unlabelled]
-    size = np.bincount(group)[group]  # (u,)
-    mean = np.where(reached, field.sums() / size, 0.0)
-    overall = np.where(reached, np.bincount(group, mean)[group] / size, 0.0)
-    whole = np.where(reached, field.variance, 1.0)
-    whole[asked] = X[asked, np.arange(u)]  # also where no label reaches
-    least = 1 / np.where(field.precision.diagonal > 0, field.precision.diagonal, np.inf)[field.unlabelled]
+    rows, own = np.concatenate([judged, asked]), slice(len(judged), None)  # of the questions themselves
+    nodes, h, island, group = field.unlabelled[rows], field.h[rows], field.island, field.component[field.unlabelled]
+    whole = np.where(island < 0, field.variance, 1.0)
+    whole[asked] = X[asked, np.arange(len(asked))]  # also where no label reaches
+    whole, island, sums = whole[rows], island[rows], field.sums()
+    reached, size = island < 0, np.bincount(group)[group[rows]]
+    mean = np.where(reached, sums[rows] / size, 0.0)
+    overall = np.where(reached, np.bincount(group, sums)[group[rows]] / size**2, 0.0)
+    least = 1 / np.where(field.precision.diagonal > 0, field.precision.diagonal, np.inf)[nodes]
     variance = np.where(reached, np.maximum(whole - 2 * mean + overall, least), whole)
-    centred = np.where(reached[:, None], Centre(field, answers_only=True).h, h)
-    now = two_step_marginals(centred, np.where(reached, variance, np.inf))
+    variance[own] = whole[own]
+    both = np.where(reached[:, None], h - Centre(field, answers_only=True).offset[nodes], h)
+    both[own] = h[own]
+    now = two_step_marginals(both[: len(judged)], np.where(reached, variance, np.inf)[: len(judged)])
     chance = two_step_marginals(h, np.where(reached, whole, np.inf))
-    itself = judged[:, None] == asked
     X = X[judged].astype(float)
-    X = np.where((reached[judged][:, None] & reached[asked]), X - mean[asked], X)
-    X[itself] = 0  # a question is no surprise to itself: its error is taken off afterwards
-    rows = np.concatenate([judged, asked])
-    both = np.concatenate([centred[judged], h[asked]])
-    kept, multiplicity = distinct_columns(np.vstack([both, chance[rows]]))
+    X -= np.where(reached[: len(judged), None] & reached[own], mean[own], 0.0)
+    X[judged[:, None] == asked] = 0  # a question is no surprise to itself: its error is taken off afterwards
+    kept, multiplicity = distinct_columns(np.vstack([both, chance]))
     state = NodeState(
         h=np.ascontiguousarray(both[:, kept]),
-        chance=np.ascontiguousarray(chance[rows][:, kept] * multiplicity),
+        chance=np.ascontiguousarray(chance[:, kept] * multiplicity),
         multiplicity=multiplicity,
-        diagonal=np.concatenate([variance[judged], whole[asked]]),
-        least=least[rows],
-        island=np.ascontiguousarray(island[rows]),
-        error_now=np.concatenate([1 - now[judged].max(axis=1), np.zeros(u)]),
+        diagonal=variance,
+        least=least,
+        island=island,
+        error_now=np.concatenate([1 - now.max(axis=1), np.zeros(len(asked))]),
         harmonic=False,
         size=np.abs(both).max(axis=1),
     )
-    return state, np.ascontiguousarray(np.concatenate([X, np.zeros((u, u))]))
+    return state, np.ascontiguousarray(np.concatenate([X, np.zeros((len(asked),) * 2)]))

@@ -35,7 +35,7 @@ def laplacian(graph):
     return system, np.diag(degree) - W.toarray(), component.astype(np.int64)
 
 
-@pytest.mark.parametrize("m", [1, WIDE])
+@pytest.mark.parametrize("m", [1, WIDE, 2 * WIDE])
 @pytest.mark.parametrize("n", [2, 37, 600])
 def test_a_step_is_what_it_says(n, m):
     rng = np.random.default_rng(m)

@@ -75,6 +75,38 @@ def _residual_of_one(
         r[i] = left
 
 
+def laplacian(indptr: Ints, indices: Ints, weights: Any, X: Any) -> Any:
+    """(n, m) L X, summed over the differences along the edges."""
+    Y = np.empty_like(X)
+    if X.shape[1] == 1:
+        _laplacian_of_one(indptr, indices, weights, X[:, 0], Y[:, 0])
+    else:
+        _laplacian(indptr, indices, weights, X, Y)
+    return Y
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _laplacian(indptr: Ints, indices: Ints, weights: Floats, X: Floats, Y: Floats) -> None:
+    n, m = X.shape
+    for i in prange(n):
+        row, mine = Y[i], X[i]
+        for j in range(m):
+            row[j] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            w, other = weights[e], X[indices[e]]
+            for j in range(m):
+                row[j] += w * (mine[j] - other[j])
+
+
+@njit(cache=True, nogil=True, parallel=True)
+def _laplacian_of_one(indptr: Ints, indices: Ints, weights: Floats, x: Floats, y: Floats) -> None:
+    for i in prange(len(x)):
+        mine, total = x[i], 0 * x[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            total += weights[e] * (mine - x[np.uint64(indices[e])])
+        y[i] = total
+
+
 @njit(cache=True, nogil=True, parallel=True)
 def _apply(
     indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, X: Floats, Y: Floats, threads: int
@@ -234,6 +266,32 @@ def _move_rows(X: Floats, first: int, rows: Ints, factors: Floats, Y: Floats, le
 
 
 @njit(cache=True, nogil=True, parallel=True)
+def _take_off(X: Floats, direction: Floats, part: Ints, parts: int, threads: int) -> Floats:
+    n, m = X.shape
+    along = np.zeros((parts + threads, m))  # a part that begins before a thread's rows has a place of the thread's own
+    for t in prange(threads):
+        mine = np.zeros(m)
+        start, stop = t * n // threads, (t + 1) * n // threads
+        for i in range(start, stop):
+            for j in range(m):
+                mine[j] += direction[i] * X[i, j]
+            if i + 1 == stop or part[i + 1] != part[i]:
+                before = start > 0 and part[i] == part[start - 1]
+                for j in range(m):
+                    along[parts + t if before else part[i], j] += mine[j]
+                    mine[j] = 0
+    for t in range(threads):
+        if t * n // threads < n:
+            for j in range(m):
+                along[part[t * n // threads], j] += along[parts + t, j]
+    for i in prange(n):
+        d, total = direction[i], along[part[i]]
+        for j in range(m):
+            X[i, j] -= d * total[j]
+    return along[:parts]
+
+
+@njit(cache=True, nogil=True, parallel=True)
 def place(X: Floats, slots: Ints, Y: Floats) -> None:
     """X[:, slots] = Y, along the rows."""
     for i in prange(len(X)):
@@ -310,6 +368,14 @@ def dots(X: Floats, Y: Floats) -> Floats:
 def move_rows(X: Any, here: slice, rows: Ints, factors: Floats, Y: Any, there: slice) -> None:
     """Y[:, there] = factors X[rows, here], a factor for each of the columns that the slices begin with."""
     _move_rows(X, here.start, rows, factors.astype(Y.dtype), Y, there.start)
+
+
+def take_off(X: Any, direction: Any, part: Ints) -> Floats:
+    """Take off X what of it is along the direction, of length one, in each part, whose rows follow each other; returns
+    (m,) how much that was.
+    """
+    along = _take_off(X, direction, part, int(part.max()) + 1, get_num_threads())
+    return np.asarray(np.linalg.norm(along, axis=0))
 
 
 def triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats) -> Floats:

@@ -15,12 +15,12 @@ ONE = np.uint64(1)  # a number of a row that cannot be negative is not asked whe
 
 
 def step(indptr: Any, indices: Any, weights: Any, X: Any, Y: Any, B: Any, a: float, b: float, c: float) -> None:
-    """Y = a X + b Y + c (B + W X), all blocks (n, WIDE); an empty B is zero. Where b is 0, Y is not read.
+    """Y = a X + b Y + c (B + W X), all blocks as wide, by WIDE; an empty B is zero. Where b is 0, Y is not read.
 
     `indptr` is in uint64, `indices` in uint32 and longer by AHEAD.
     """
-    if X.shape[1] != WIDE or not X.flags.c_contiguous:
-        raise ValueError(f"a block of {WIDE} columns is needed, row by row, not {X.shape} in strides of {X.strides}.")
+    if X.shape[1] % WIDE or not X.flags.c_contiguous or X.shape != Y.shape:
+        raise ValueError(f"blocks of {WIDE} columns are needed, row by row, not {X.shape} in strides of {X.strides}.")
     kind = X.dtype.type
     _step(indptr, indices, weights, X, Y, B, kind(a), kind(b), kind(c), get_num_threads())
 
@@ -38,22 +38,23 @@ def _step(
     indptr: Ints, indices: Ints, weights: Floats, X: Floats, Y: Floats, B: Floats, a: float, b: float, c: float,
     threads: int,
 ) -> None:  # fmt: skip
-    n = len(X)
+    n, width = X.shape
     for thread in prange(threads):
         sums = np.empty(WIDE, X.dtype)
         for i in range(np.uint64(thread * n // threads), np.uint64((thread + 1) * n // threads)):
-            add_rows(sums, weights, indices, indptr[i], indptr[i + ONE], X)
-            mine, row = X[i], Y[i]
-            if len(B) > 0:
-                given = B[i]
-                for j in range(WIDE):
-                    sums[j] += given[j]
-            if b == 0:
-                for j in range(WIDE):
-                    row[j] = a * mine[j] + c * sums[j]
-            else:
-                for j in range(WIDE):
-                    row[j] = a * mine[j] + b * row[j] + c * sums[j]
+            for left in range(np.uint64(0), np.uint64(width), np.uint64(WIDE)):
+                add_rows(sums, weights, indices, indptr[i], indptr[i + ONE], X, np.uint64(width), left)
+                mine, row = X[i, left : left + WIDE], Y[i, left : left + WIDE]
+                if len(B) > 0:
+                    given = B[i, left : left + WIDE]
+                    for j in range(WIDE):
+                        sums[j] += given[j]
+                if b == 0:
+                    for j in range(WIDE):
+                        row[j] = a * mine[j] + c * sums[j]
+                else:
+                    for j in range(WIDE):
+                        row[j] = a * mine[j] + b * row[j] + c * sums[j]
 
 
 @njit(cache=True, nogil=True, parallel=True)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from fewlabels.arrays import Flags, Floats, Ints, Numbers
 from fewlabels.kernels.reference import harmonic_error, harmonic_marginals, two_step_marginals
 
+FIRST = 100  # rows by which most columns are seen to differ
+
 
 class Layout(NamedTuple):
     """The unlabelled nodes, piece after piece. Everything but G is kept in this order."""
@@ -85,7 +87,11 @@ def distinct_columns(h: Floats) -> tuple[list[int], Floats]:
     kept: list[int] = []
     multiplicity: list[float] = []
     for c in range(h.shape[1]):
-        same = [i for i, d in enumerate(kept) if np.array_equal(h[:, c], h[:, d])]
+        same = [
+            i
+            for i, d in enumerate(kept)
+            if np.array_equal(h[:FIRST, c], h[:FIRST, d]) and np.array_equal(h[:, c], h[:, d])
+        ]
         if same:
             multiplicity[same[0]] += 1
         else:

@@ -1,4 +1,4 @@
-"""Sums of rows of a block of 32 columns, which stay in the registers of the processor meanwhile."""
+"""Sums of rows of a block, 32 columns at a time, which stay in the registers of the processor meanwhile."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ FIRST = ir.Constant(ir.VectorType(FLAG, WIDE), [0] * WIDE)
 FUSED = ("contract",)
 
 
-def _add_rows(typing: Any, out: Any, weights: Any, indices: Any, start: Any, stop: Any, X: Any) -> Any:
-    """out = sum over e from start to stop of weights[e] X[indices[e]], for Numba's kernels: X is (n, WIDE), all arrays
-    are C-contiguous and in float32, but `indices` in uint32.
+def _add_rows(
+    typing: Any, out: Any, weights: Any, indices: Any, start: Any, stop: Any, X: Any, width: Any, left: Any
+) -> Any:
+    """out = sum over e from start to stop of weights[e] X[indices[e], left : left + WIDE], for Numba's kernels: X is
+    (n, width), all arrays are C-contiguous and in float32, but `indices` in uint32; all numbers are in uint64.
     """
 
     def generated(context: Any, builder: Any, signature: Any, given: Any) -> Any:
@@ -38,7 +40,7 @@ def _add_rows(typing: Any, out: Any, weights: Any, indices: Any, start: Any, sto
 
         def row(e: Any) -> Any:
             i = builder.zext(builder.load(builder.gep(at_index, [e])), PLACE)
-            return builder.gep(at_row, [builder.mul(i, ir.Constant(PLACE, WIDE))])
+            return builder.gep(at_row, [builder.add(builder.mul(i, given[6]), given[7])])
 
         with cgutils.for_range_slice(builder, given[3], given[4], ir.Constant(PLACE, 1), inc=True) as (e, _):
             later = builder.bitcast(row(builder.add(e, ir.Constant(PLACE, AHEAD))), BYTE)
@@ -51,7 +53,7 @@ def _add_rows(typing: Any, out: Any, weights: Any, indices: Any, start: Any, sto
         builder.store(builder.load(total), builder.bitcast(array(0).data, NUMBERS.as_pointer()), align=4)
         return context.get_dummy_value()
 
-    return types.void(out, weights, indices, start, stop, X), generated
+    return types.void(out, weights, indices, start, stop, X, width, left), generated
 
 
 add_rows: Any = intrinsic(_add_rows)

@@ -16,9 +16,11 @@ from fewlabels.field.costs import Costs, Screening
 from fewlabels.field.opinion import asking_h
 from fewlabels.field.sparse.budget import CLIMB
 from fewlabels.field.sparse.query import racing
+from fewlabels.field.sparse.query.racing import Sample
 from fewlabels.kernels.cpu import sparse_marginals
 from fewlabels.kernels.cpu.layout import distinct_columns, size_of
 from fewlabels.kernels.cpu.sparse_lookahead import whole_costs
+from fewlabels.kernels.cpu.wide_rows import WIDE
 from fewlabels.kernels.sparse_reference import NodeState
 from fewlabels.machine.giving_way import give_way
 
@@ -75,11 +77,8 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
     risk = float(state.error_now.sum())
     field.drawn_by = racing.sizes(state.error_now, field.drawn_by)
     sample = racing.draw(field.drawn_by, field.uniform, budget.sample)
-    late = sample.nodes[~G.cache.has(sample.nodes)]
-    if budget.once and len(late) <= LATE * len(sample.nodes):
-        sample = sample.without(late)
-    else:
-        late = late[:0]
+    late = _may_wait(G, sample) if budget.once else sample.nodes[:0]
+    sample = sample.without(late)
     slots = G.slots(sample.nodes)
     state = state._replace(diagonal=G.diagonal)  # exact at the nodes whose columns have been solved for
     single = _single(state)
@@ -91,7 +90,7 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
     cheap = single if budget.dtype is np.float32 else state  # it ranks the pool, right to 1e-6 of a cost
     if budget.once:
         pool = np.concatenate([pool, _beside(field, pool[:CLIMB_FROM], pool, allowed, gain)])
-        G.slots(np.union1d(pool, late))
+        G.slots(np.concatenate([pool, _that_fit(G, pool, late[~np.isin(late, pool)])]))
         exact = _scored(G, cheap, pool)
     else:
         exact = _scored(G, cheap, pool)
@@ -116,6 +115,20 @@ def lookahead_costs(field: SparseField, harmonic: bool) -> Costs:
         seconds=time.perf_counter() - started,
     )
     return Costs(cost[u] / n, screening)
+
+
+def _may_wait(G: Grounding, sample: Sample) -> Ints:
+    """Those of the sample whose columns are missing, if they are few; else those that would begin another block."""
+    missing = sample.nodes[~G.cache.has(sample.nodes)]
+    few = len(missing) if len(missing) <= LATE * len(sample.nodes) else len(missing) % WIDE
+    return missing[len(missing) - few :] if few <= LATE * len(sample.nodes) else missing[:0]
+
+
+def _that_fit(G: Grounding, pool: Ints, late: Ints) -> Ints:
+    """Those of the late ones that are solved for together with the pool: all, unless the last would begin a block."""
+    together = np.count_nonzero(~G.cache.has(pool)) + len(late)
+    over = together % WIDE
+    return late[: len(late) - over] if together > over <= len(late) else late
 
 
 def _beside(field: SparseField, best: Ints, pool: Ints, allowed: Flags, gain: Floats) -> Ints:

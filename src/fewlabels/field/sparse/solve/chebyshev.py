@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve import tall
@@ -126,18 +125,14 @@ class Deflation:
 
     def __init__(self, system: System, ordered: Ordered, component: Ints) -> None:
         self._ordered, self._matrix = ordered, Scaled(ordered, system.diagonal)
-        size = 1 / self._matrix.scale  # in each component, what the scaled Laplacian takes to zero
-        parts = component[ordered.order]
-        total = np.sqrt(np.bincount(parts, size.astype(float) ** 2))
-        constants = ((size / total[parts]).astype(np.float32), (np.arange(len(component)), parts))
-        self._search = SlowWaves(self._matrix, sparse.csr_array(constants))
+        self._search = SlowWaves(self._matrix, component[ordered.order])
 
     def solver(self, smoother: Callable[[], Smoother] | None = None, least: float = 0.0) -> ByWaves | None:
         """None where what is left of the Laplacian begins below `least`. Once there is one, the search is over."""
         waves = self._search.find(least)
         if waves is None:
             return None
-        del self._search  # and its memory, 256 bytes a node
+        del self._search  # and its memory, 512 bytes a node
         return ByWaves(self._ordered, self._matrix, waves, smoother() if smoother else None)
 
     def waves(self) -> Numbers:

@@ -54,7 +54,7 @@ class Scaled:
         return len(self.scale)
 
     def step(self, X: Numbers, Y: Numbers, a: float, b: float, c: float, B: Numbers = NOTHING) -> None:
-        """Y = a X + b Y + c (B - S A S X), in one column or in a block of WIDE."""
+        """Y = a X + b Y + c (B - S A S X), in one column or in blocks of WIDE."""
         if X.shape[1] == 1:
             chebyshev.step_one(*self._by_length, X[:, 0], Y[:, 0], B[:, 0], a - c, b, c)
         else:
@@ -73,19 +73,19 @@ class Scaled:
         ]
         return order.astype(np.uint32), W.indptr.astype(np.uint64), W.indices.astype(np.uint32), W.data
 
-    def times(self, X: Numbers) -> Numbers:
-        """(n, m) S A S X."""
+    def times(self, X: Numbers, spare: Numbers | None = None) -> Numbers:
+        """(n, m) S A S X, in the spare block if there is one."""
         X, m = widened(X), X.shape[1]
-        Y = np.empty_like(X)
+        Y = np.empty_like(X) if spare is None else widened(spare)
         self.step(X, Y, 0.0, 0.0, -1.0)
         return Y[:, :m]
 
-    def times_exactly(self, X: Floats) -> Floats:
-        """(n, m) the same of a Laplacian in float64, by differences along the edges."""
-        W, scale = self._laplacian, self.exact_scale[:, None]
-        nowhere, degree = np.zeros(len(self), dtype=bool), np.asarray(W.sum(axis=1)).ravel()
-        LX = blocks.residual(W.indptr, W.indices, W.data, degree, nowhere, np.zeros_like(X), scale * X)
-        return -scale * LX
+    def times_exactly(self, X: Numbers) -> Numbers:
+        """(n, m) the same of a Laplacian, by differences along the edges."""
+        W, scale = self._laplacian, self.exact_scale[:, None].astype(X.dtype)
+        LX: Numbers = blocks.laplacian(W.indptr, W.indices, W.data.astype(X.dtype), scale * X)
+        LX *= scale
+        return LX
 
     def _ends(self) -> tuple[float, float]:
         """Where the spectrum begins and ends, from Lanczos's method: its values, widened by what they may be off."""
@@ -179,6 +179,6 @@ def width_of(part: slice) -> int:
 
 
 def widened(X: Numbers) -> Numbers:
-    """X with columns of zeros, a whole block; one column stays alone."""
+    """X with columns of zeros, whole blocks; one column stays alone."""
     m = X.shape[1]
-    return np.ascontiguousarray(X) if m in (1, WIDE) else np.pad(X, ((0, 0), (0, WIDE - m)))
+    return np.ascontiguousarray(X) if m == 1 or m % WIDE == 0 else np.pad(X, ((0, 0), (0, -m % WIDE)))

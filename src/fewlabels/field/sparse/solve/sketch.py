@@ -12,7 +12,7 @@ from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import tall
 from fewlabels.field.sparse.solve.pcg import System, unsure_ties
-from fewlabels.kernels.cpu import sketch
+from fewlabels.kernels.cpu import blocks, sketch
 from fewlabels.machine.progress import Progress
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def sketched(
 
     def centred(Z: Numbers) -> Numbers:
         if alone:
-            mean = (means @ Z).astype(Z.dtype)
+            mean = (tall.gram(np.ones((n, 1), Z.dtype), Z) / n if len(size) == 1 else means @ Z).astype(Z.dtype)
             Z -= mean if len(mean) == 1 else mean[component]
         return Z
 
@@ -78,8 +78,8 @@ class _Told:
 
     def __init__(self, X: Numbers, system: System, precision: Precision, unsure: Floats) -> None:
         """(n, k) X, zero in the rows held; it becomes the columns."""
-        LX, tied = np.empty_like(X), np.flatnonzero(unsure)
-        sketch.add_ties(*system[:3], X, 0.0, np.zeros(len(system.indices)), LX)
+        tied = np.flatnonzero(unsure)
+        LX: Numbers = blocks.laplacian(*system[:2], system.weights.astype(X.dtype), X)
         inside = tall.gram(X, LX) + precision.share * tall.gram(LX, LX) + (X[tied].T * unsure[tied]) @ X[tied]  # X'A X
         energy = np.diag(inside)
         scale = np.divide(1, np.sqrt(energy), out=np.zeros(len(energy)), where=energy > 0)

@@ -49,12 +49,14 @@ class TwoSteps(NamedTuple):
 
     def residual(self, B: Floats, X: Floats) -> Floats:
         """(n, m) B - A X, zero in the rows held; by differences along the edges both times."""
-        nowhere, share = np.zeros_like(self.held), self.weights.dtype.type(self.share)
-        links = self.indptr, self.indices
-        LX = -blocks.residual(*links, self.weights, self.degree, nowhere, np.zeros_like(X), X)
-        left = B - LX
-        left[self.tied] -= self.ties[:, None] * X[self.tied]
-        R: Floats = blocks.residual(*links, share * self.weights, share * self.degree, self.held, left, LX)
+        links = self.indptr, self.indices, self.weights
+        LX = blocks.laplacian(*links, X)
+        R: Floats = blocks.laplacian(*links, LX)
+        R *= -self.weights.dtype.type(self.share)
+        R += B
+        R -= LX
+        R[self.tied] -= self.ties[:, None] * X[self.tied]
+        R[self.held] = 0
         return R
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
-from fewlabels.arrays import Floats, Numbers
+from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve import tall
-from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, blocks_of, widened
+from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, widened
+from fewlabels.kernels.cpu import blocks
 from fewlabels.machine.progress import Progress
 
 COUNT = 64  # waves looked for
@@ -36,13 +37,16 @@ class SlowWaves:
     round, and the best waves in what is left are picked.
     """
 
-    def __init__(self, matrix: Scaled, constants: sparse.csr_array, count: int = COUNT, seed: int = 0) -> None:
-        """`constants` (n, parts) are the orthonormal vectors that are not looked for."""
-        n = len(matrix)
-        count = min(count, n - constants.shape[1] - 1)
-        self._matrix, self._constants, self._rng = matrix, constants, np.random.default_rng(seed)
+    def __init__(self, matrix: Scaled, part: Ints, count: int = COUNT, seed: int = 0) -> None:
+        """`part` (n,) are the components, in which nodes follow each other: their constants are not looked for."""
+        n, size = len(matrix), 1 / matrix.scale
+        total = np.sqrt(np.bincount(part, size.astype(float) ** 2))
+        self._constant = (size / total[part]).astype(np.float32), part  # in each, what the matrix takes to zero
+        count = min(count, n - len(total) - 1)
+        self._matrix, self._rng = matrix, np.random.default_rng(seed)
         self._kept = max(1, int(KEPT * count))
         self._X: Numbers = np.empty((n, count), np.float32)
+        self._spare: Numbers = np.empty_like(self._X)  # to work in
         self._values: Floats = np.empty(0)  # of the first columns of X, the waves so far
         self._off: Floats = np.empty(0)
         self._cut, self._steps = FIRST_CUT, FIRST_STEPS
@@ -82,20 +86,15 @@ class SlowWaves:
     def _turn(self) -> None:
         X, known = self._X, len(self._values)
         X[:, known:] = self._rng.standard_normal((len(X), X.shape[1] - known), dtype=np.float32)
-        for part in blocks_of(X.shape[1]):
-            mine = self._without_constants(np.ascontiguousarray(X[:, part]))
-            X[:, part] = self._without_constants(_filtered(self._matrix, mine, self._cut, self._steps))
-        values, off = _picked(self._matrix, X)
+        blocks.take_off(X, *self._constant)
+        self._X, self._spare = X, spare = _filtered(self._matrix, X, self._spare, self._cut, self._steps)
+        blocks.take_off(X, *self._constant)  # rounding brings them back, and the filter spares them most of all
+        values, off = _picked(self._matrix, X, spare)
         self._cut, self._steps = float(values[-1]), STEPS
-        # rounding brings the constants back: the filter spares them most of all
-        mine = np.linalg.norm(self._constants.T @ X, axis=0) < OWN
+        mine = blocks.take_off(X, *self._constant) < OWN
         self._values, self._off = values[mine], off[mine]
         if not mine.all():
             X[:, : len(self._values)] = X[:, mine]
-
-    def _without_constants(self, X: Numbers) -> Numbers:
-        X -= self._constants @ (self._constants.T @ X)
-        return X
 
 
 def _near(values: Floats, off: Floats, kept: int) -> bool:
@@ -106,44 +105,46 @@ def _near(values: Floats, off: Floats, kept: int) -> bool:
     return bool((off[:kept] < allowed).all())
 
 
-def _filtered(matrix: Scaled, X: Numbers, cut: float, steps: int) -> Numbers:
-    """Chebyshev's polynomial of this degree, small from the cut to the end of the spectrum and one at zero."""
+def _filtered(matrix: Scaled, X: Numbers, spare: Numbers, cut: float, steps: int) -> tuple[Numbers, Numbers]:
+    """Chebyshev's polynomial of this degree, small from the cut to the end of the spectrum and one at zero; and a block
+    to work in, since both are spoilt.
+    """
     middle, half = (matrix.high + cut) / 2, (matrix.high - cut) / 2
     first = sigma = -half / middle
-    X, m = widened(X), X.shape[1]
-    Y = np.empty_like(X)
+    X, Y, m = widened(X), widened(spare), X.shape[1]
     matrix.step(X, Y, -middle * sigma / half, 0.0, -sigma / half)
     for _ in range(steps - 1):
         after = 1 / (2 / first - sigma)
         rate = 2 * after / half
         matrix.step(Y, X, -middle * rate, -sigma * after, -rate)
         X, Y, sigma = Y, X, after
-    return Y[:, :m]
+    return np.ascontiguousarray(Y[:, :m]), np.ascontiguousarray(X[:, :m])
 
 
 class _Ritz(NamedTuple):
     """What a matrix is within a span: its values, vectors, and how far off each is."""
 
     values: Floats
-    vectors: Floats
+    vectors: Numbers
     off: Floats
 
 
 def _settled(matrix: Scaled, X: Numbers, edge: float) -> _Ritz:
-    """The same waves in float64: where clusters hardly touch, values are below what float32 can tell, and what else
-    has got into a wave weighs more than they do. It is taken out by what the residual says.
+    """The same waves, their values right to rounding. Where clusters hardly touch, values are below what float32 can
+    tell, and what else has got into a wave weighs more than they do: it is taken out by what the residual says.
     """
-    found, left = _within(matrix, X.astype(float))
+    found, left = _within(matrix, np.ascontiguousarray(X))
     if found.values[0] > SLOWEST * edge:
         return found
+    found, left = _within(matrix, X.astype(float))
     size = np.maximum(np.abs(left).max(axis=0), np.finfo(float).tiny)
     inverse = Polynomial(matrix, edge, CLEANED)
     V = found.vectors - inverse((left / size).astype(np.float32)) * size
     return _within(matrix, V)[0]
 
 
-def _within(matrix: Scaled, V: Floats) -> tuple[_Ritz, Floats]:
-    """The best eigenvectors in the span of V, which they replace, and their residuals."""
+def _within(matrix: Scaled, V: Numbers) -> tuple[_Ritz, Numbers]:
+    """The best eigenvectors in the span of V, which they replace, and their residuals; in the precision of V."""
     left = matrix.times_exactly(V)
     inside = tall.gram(V, left)
     values, turned = linalg.eigh((inside + inside.T) / 2, tall.gram(V, V))
@@ -153,15 +154,13 @@ def _within(matrix: Scaled, V: Floats) -> tuple[_Ritz, Floats]:
     return _Ritz(values, V, np.sqrt(tall.squares(left))), left
 
 
-def _picked(matrix: Scaled, X: Numbers) -> tuple[Floats, Floats]:
+def _picked(matrix: Scaled, X: Numbers, spare: Numbers) -> tuple[Floats, Floats]:
     """Turn the columns of X into the eigenvectors of the matrix within their span: their values, and how far off each
     is.
     """
     sizes, turned = np.linalg.eigh(tall.gram(X, X))
     tall.turn(X, turned / np.sqrt(np.maximum(sizes, 1e-6 * sizes[-1])))
-    left: Numbers = np.empty_like(X)
-    for part in blocks_of(X.shape[1]):
-        left[:, part] = matrix.times(np.ascontiguousarray(X[:, part]))
+    left = matrix.times(X, spare)
     inside, within = tall.gram(X, left), tall.gram(X, X)
     values, turned = linalg.eigh((inside + inside.T) / 2, within)
     tall.turn(X, turned)

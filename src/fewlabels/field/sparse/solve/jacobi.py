@@ -77,8 +77,7 @@ def solve(system: Scaled, B: Floats, tolerance: float, X: Floats | None = None) 
     found[:] = P[:] = 0
     if X is not None:
         _times(X, system.scale, -1, found)
-    steps: int = _solve(*system, found, R, P, Q, X is None, tolerance, get_num_threads())
-    return found, steps
+    return found, _solve(system, found, R, P, Q, tolerance, from_zero=X is None)
 
 
 def columns(system: Scaled, nodes: Ints, tolerance: float, work: Work) -> Floats:
@@ -87,60 +86,50 @@ def columns(system: Scaled, nodes: Ints, tolerance: float, work: Work) -> Floats
     found, R, P, Q = work.blocks(len(system.scale), len(nodes), np.float32)
     found[:] = R[:] = P[:] = 0
     R[nodes, np.arange(len(nodes))] = system.scale[nodes]
-    _solve(*system, found, R, P, Q, True, tolerance, get_num_threads())
+    _solve(system, found, R, P, Q, tolerance, from_zero=True)
     return found
 
 
-@njit(cache=True, nogil=True)
-def _solve(
-    indptr: Ints, indices: Ints, weights: Floats, scale: Floats, beside: Ints, pulls: Floats,
-    X: Floats, R: Floats, P: Floats, Q: Floats, from_zero: bool, tolerance: float, threads: int,
-) -> int:  # fmt: skip
+def _solve(system: Scaled, X: Floats, R: Floats, P: Floats, Q: Floats, tolerance: float, *, from_zero: bool) -> int:
     """In the scaled system: X starts as the guess and ends as the solution; R is the right-hand side, P zero."""
+    indptr, indices, weights, scale, beside, pulls = system
     n, m = X.shape
+    links, threads, number = (indptr, indices, weights), get_num_threads(), X.dtype.type
     size = np.zeros(m)
     if not from_zero:
-        size += blocks._dots(R, X, threads)
-        _apply(indptr, indices, weights, X, Q, threads)
-        blocks.step(P, R, Q, Q, np.ones(m, X.dtype))  # R -= Q; P is not in use yet
+        size += blocks.dots(R, X)
+        _apply(*links, X, Q, threads)
+        blocks.step(P, R, Q, Q, np.ones(m, number))  # R -= Q; P is not in use yet
     total = _sums(R, scale, threads)  # (m,) s'r
-    pull = 0.0  # s'A s
-    for i in range(len(beside)):
-        pull += pulls[i] / scale[beside[i]]
+    pull = float((pulls / scale[beside]).sum())  # s'A s
     rate = 1 / pull if pull > 0 else 0.0
-    rz = blocks._dots(R, R, threads) + rate * total * total
-    c, turn, share, alpha = rate * total, np.zeros(m), np.zeros(m), np.zeros(m)
+    rz = blocks.dots(R, R) + rate * total * total
+    c, turn, share = rate * total, np.zeros(m), np.zeros(m)
     alive = _rows(R)  # those of R and P that may be nonzero: in the first steps from a unit vector they are few
     steps = 0
     while steps < MOST_STEPS and ((rz > tolerance**2 * np.abs(size)) & (rz > 0)).any():
-        blocks.turn(P, R, turn.astype(X.dtype))
-        if alive.sum() < FEW * n:
-            alive = _apply_few(indptr, indices, weights, P, Q, alive)
-            curvature = blocks._dots(P, Q, threads)
+        blocks.turn(P, R, turn.astype(number))
+        if np.count_nonzero(alive) < FEW * n:
+            alive = _apply_few(*links, P, Q, alive)
+            curvature = blocks.dots(P, Q)
         else:
-            curvature = _apply(indptr, indices, weights, P, Q, threads)
-        across = np.zeros(m)  # s'A p
-        for i in range(len(beside)):
-            k = beside[i]
-            alive[k] = True
-            for j in range(m):
-                across[j] += pulls[i] * P[k, j]
-                Q[k, j] += c[j] * pulls[i]
+            curvature = _apply(*links, P, Q, threads)
+        alive[beside] = True
+        across = pulls @ P[beside].astype(float)  # (m,) s'A p
+        Q[beside] += np.outer(pulls, c).astype(number)
         curvature += 2 * c * across + c * c * pull
-        for j in range(m):
-            going = rz[j] > tolerance**2 * abs(size[j]) and curvature[j] > 0
-            alpha[j] = rz[j] / curvature[j] if going else 0.0
+        going = (rz > tolerance**2 * np.abs(size)) & (curvature > 0)
+        alpha = np.divide(rz, curvature, out=np.zeros(m), where=going)
         size += alpha * rz
         share += alpha * c
         total -= alpha * (across + c * pull)
-        blocks.step(X, R, P, Q, alpha.astype(X.dtype))
-        after = blocks._dots(R, R, threads) + rate * total * total
-        for j in range(m):
-            turn[j] = after[j] / rz[j] if rz[j] > 0 else 0.0
+        blocks.step(X, R, P, Q, alpha.astype(number))
+        after = blocks.dots(R, R) + rate * total * total
+        turn = np.divide(after, rz, out=np.zeros(m), where=rz > 0)
         c = rate * total + turn * c
         rz = after
         steps += 1
-    _finish(X, scale, share.astype(X.dtype))
+    _finish(X, scale, share.astype(number))
     return steps
 
 

@@ -32,10 +32,12 @@ class TwoSteps(NamedTuple):
     held: Flags  # (n,)
     tied: Ints  # the free nodes with unsure answers
     ties: Floats  # and their weights
-    towards: float  # 1'A1 over the free nodes
 
     def pull(self) -> float:
-        return self.towards
+        """As `System.pull`."""
+        LX = blocks.laplacian(self.indptr, self.indices, self.weights, self.held[:, None].astype(self.weights.dtype))
+        QX = LX + self.share * blocks.laplacian(self.indptr, self.indices, self.weights, LX)
+        return float(self.ties.sum() - QX[~self.held].sum(dtype=float))
 
     def apply(self, X: Floats, Y: Floats) -> Floats:
         """Y = A X, zero in the rows held, where X is zero, too; returns (m,) the products X'Y of the columns."""
@@ -65,14 +67,10 @@ def two_steps(precision: Precision, system: System, dtype: type = np.float64) ->
     unsure = pcg.unsure_ties(system, precision.diagonal)
     tied = np.flatnonzero(unsure)
     as_type: list[Any] = [
-        array.astype(dtype) for array in (system.weights, precision.degree, system.diagonal, unsure[tied])
+        array.astype(dtype, copy=False) for array in (system.weights, precision.degree, system.diagonal, unsure[tied])
     ]
     weights, degree, diagonal, ties = as_type
-    held = system.held
-    towards = float(precision.towards(held.astype(float))[~held].sum() + unsure.sum())
-    return TwoSteps(
-        system.indptr, system.indices, weights, degree, precision.share, diagonal, held, tied, ties, towards
-    )
+    return TwoSteps(system.indptr, system.indices, weights, degree, precision.share, diagonal, system.held, tied, ties)
 
 
 class SmoothJacobi:

@@ -32,6 +32,7 @@ from fewlabels.web.app import make_app
 PEOPLE = ("ann", "bob", "cid", "dan")
 CLASSES = 5
 CHECKS = 0.01  # share of the answers
+MERGED = 5  # classes that are merged into another soon
 ANSWERS = 8  # given on the page
 
 
@@ -55,7 +56,7 @@ def life(truth, answers, seed=0):
     left = rng.permutation(len(truth)).tolist()
     events = [Event("class", "", "begin-0", label=f"class {c}") for c in range(CLASSES)]
     given = {who: [] for who in PEOPLE}
-    n_given = request = 0
+    n_given = n_merged = request = 0
 
     def add(do, who, **what):
         events.append(Event(do, who, f"key-{request:07}", **what))
@@ -72,7 +73,8 @@ def life(truth, answers, seed=0):
         elif chance < 0.03 and given[who]:
             item, _ = given[who][rng.integers(len(given[who]))]
             add("answer", who, item=item, label=f"class {rng.integers(CLASSES)}")
-        elif request % max(1, answers // 5) == 0:
+        elif n_given * MERGED > answers * n_merged:
+            n_merged += 1
             add("class", who, label=f"short-lived {request}")
             request += 1
             add("merge", who, label=f"short-lived {request - 1}", value="class 0")
@@ -127,7 +129,7 @@ class Nothing(BatchUpdates, Known):
         self._h = np.hstack([self._h, np.zeros((self.n_nodes, 1))])
         self._one_more_class()
 
-    def reach(self, nodes):
+    def reach(self, nodes, rough=False):
         return np.zeros((len(nodes), self._n_left()))
 
     def columns(self, nodes, rough=False):

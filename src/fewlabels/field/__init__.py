@@ -13,7 +13,7 @@ from fewlabels.machine.progress import say
 if TYPE_CHECKING:
     from scipy import sparse
 
-    from fewlabels.field.known import Centring
+    from fewlabels.field.known import Centring, LabelTerms
     from fewlabels.field.opinion import Opinion
     from fewlabels.field.precision import Precision
     from fewlabels.graph import Graph
@@ -116,8 +116,13 @@ class Field(Protocol):
     def skip(self, nodes: int | Ints, skipped: bool = True) -> None:
         """No question will be about this node, or these; with `skipped` False there may be one again."""
 
-    def reach(self, nodes: Ints) -> Floats:
-        """(m, u) how much a label at each of these labelled nodes counts at each unlabelled one: -Q_mu G."""
+    def reach(self, nodes: Ints, rough: bool = False) -> Floats:
+        """(m, u) how much a label at each of these labelled nodes counts at each unlabelled one: -Q_mu G; `rough`: to
+        1e-4 may do.
+        """
+
+    def precision_of(self, nodes: Ints, sample: Ints) -> LabelTerms | None:
+        """Of these labelled nodes, to less than a percent, where that takes no solve; there are no unsure answers."""
 
     def add_class(self) -> None:
         """One more class, which no answer has named yet."""

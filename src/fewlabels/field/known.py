@@ -21,6 +21,14 @@ class Centring(NamedTuple):
     shares: Floats | None = None
 
 
+class LabelTerms(NamedTuple):
+    """What labels say of each other, and of everything else, a row for each of them."""
+
+    S: Floats  # (l, l) their precision Q_ll - Q_lu inv(Q_uu) Q_ul
+    total: Floats  # (l,) how much each counts at all nodes together, its own included
+    sampled: Floats  # (l, s) the same at each node of a sample
+
+
 class Known:
     """The graph, and what is known of each node; by node number."""
 
@@ -40,6 +48,10 @@ class Known:
 
     def skip(self, nodes: int | Ints, skipped: bool = True) -> None:
         self.skipped[nodes] = skipped
+
+    def precision_of(self, nodes: Ints, sample: Ints) -> LabelTerms | None:
+        """Of these labelled nodes, to less than a percent, where that takes no solve; there are no unsure answers."""
+        return None
 
     def _attachments(self) -> tuple[Floats, Floats]:
         """(n,) pull of each unlabelled node towards labels and unsure answers, and (n, C) the same with their signs."""

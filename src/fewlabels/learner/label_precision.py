@@ -14,8 +14,9 @@ class LabelPrecision:
     """S = Q_ll - Q_lu inv(Q_uu) Q_ul, a row for each label that is kept: h_i without label i is y_i - (S y)_i / S_ii.
 
     A new label costs one solve and O(l^2), one taken back only the latter (docs/maths.md, "Answers that may be wrong").
-    Every label is accounted for, kept or not; there must be no unsure answers. `suspects.without_label` says the same,
-    slowly and plainly.
+    Where several are new at once, as when a session is opened, the sparse engine tells S to less than a percent. Every
+    label is accounted for, kept or not; there must be no unsure answers. `suspects.without_label` says the same, slowly
+    and plainly.
     """
 
     def __init__(self, field: Field) -> None:
@@ -42,9 +43,14 @@ class LabelPrecision:
         if ((gone | wanted) & ~(there | new)).any() or new.sum() > len(kept):
             self._begin()
             new = wanted
-        self._forget(gone[self.nodes])
-        self._learn(np.flatnonzero(new))
-        self._restrict(wanted[self.nodes])
+        found = self._field.precision_of(np.flatnonzero(wanted), self._sample) if new.sum() > 1 else None
+        if found is not None:
+            self.nodes, (self.S, self.total, self.sampled) = np.flatnonzero(wanted), found
+            self.S[self._apart(self.nodes, self.nodes)] = 0
+        else:
+            self._forget(gone[self.nodes])
+            self._learn(np.flatnonzero(new))
+            self._restrict(wanted[self.nodes])
         self._heard = np.flatnonzero(now)
 
     def rows(self, nodes: Ints) -> Ints:
@@ -74,9 +80,10 @@ class LabelPrecision:
         field, old = self._field, self.nodes
         nodes = np.concatenate([old, new])
         ties = field.precision.rows(nodes)  # (l, n)
-        reach = field.reach(new)  # (new, u)
+        reach = field.reach(new, rough=len(new) > 1)  # (new, u)
         rows = -(ties[:, new].T.toarray() + reach @ ties[:, field.unlabelled].T)  # (new, l)
         rows[np.arange(len(new)), len(old) + np.arange(len(new))] += field.precision.diagonal[new]
+        rows[self._apart(new, nodes)] = 0
         across, corner = rows[:, : len(old)], rows[:, len(old) :]
         total, there = 1 + reach.sum(axis=1), at_sample(field, reach) + (new[:, None] == self._sample)
         share = across.T @ _inverse(corner) if len(old) else across.T  # (old, new)
@@ -85,6 +92,14 @@ class LabelPrecision:
         self.sampled = np.vstack([self.sampled + share @ there, there])
         self.S = np.vstack([np.hstack([corrected, across.T]), np.hstack([across, corner])])
         self.nodes = nodes
+
+    def _apart(self, nodes: Ints, others: Ints) -> Flags:
+        """(m, l) which are in different components: zero to the last bit, as what is alone in its own has no more than
+        rounding to be divided by.
+        """
+        component = self._field.component
+        found: Flags = component[nodes][:, None] != component[others]
+        return found
 
     def _forget(self, out: Flags) -> None:
         """(l,) The labels of these rows are gone."""

@@ -115,3 +115,12 @@ def test_a_label_that_has_just_come_is_not_solved_for_again(fields, monkeypatch)
     field.forget(other)
     truth.forget(other)
     same(truth, field)
+
+
+def test_every_node_has_a_label(fields):
+    _, field, _ = fields
+    field.label[field.unlabelled] = 1
+    field.refresh()
+    assert field.variance.shape == (0,)
+    np.testing.assert_array_equal(field.all_h[:, 1], np.where(field.label == 1, 1.0, -1.0))
+    assert not field.reach(np.arange(5)).size

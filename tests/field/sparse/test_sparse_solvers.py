@@ -89,6 +89,29 @@ def test_takahashi_gives_the_diagonal_of_the_inverse():
         np.testing.assert_allclose(ties, resistances(G)[ends], rtol=1e-9)
 
 
+def tightly_held(W):
+    """As where many are held: what is put in at a node has faded a few rows on."""
+    return matrix_of(system_of(W, [])._replace(diagonal=np.full(W.shape[0], 8.0)))
+
+
+def test_what_has_faded_is_zero_in_float32():
+    """Numbers below 1e-38 took processors ten times as long as all others together."""
+    factor = SuperLU(tightly_held(sparse.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(400, 400)).tocsr()))
+    B = unit_columns(400, np.array([0, 200, 399]), np.float32)
+    X = factor.narrowed(np.float32).solve(B)
+    np.testing.assert_allclose(X, factor.solve(B.astype(float)), atol=1e-7)
+    assert not ((X != 0) & (np.abs(X) < np.finfo(np.float32).tiny)).any()
+
+
+def test_a_narrowed_factor_is_without_what_its_rounding_loses():
+    line = sparse.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(40, 40))
+    factor = SuperLU(tightly_held(sparse.kronsum(line, line).tocsr()))
+    narrow = factor.narrowed(np.float32)
+    assert len(narrow.L) == len(narrow.indices) == narrow.indptr[-1] < 0.8 * len(factor.L)
+    B = np.random.default_rng(0).standard_normal((1_600, 5))
+    np.testing.assert_allclose(narrow.solve(B), factor.solve(B), atol=1e-6)
+
+
 def test_the_sketched_diagonal_is_within_three_percent():
     rng = np.random.default_rng(10)
     n = 1500

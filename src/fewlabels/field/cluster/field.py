@@ -160,7 +160,7 @@ class ClusterField(BatchUpdates, Known):
                 self._error += EPS * before + (row / pivot) ** 2 * self._error[node] * max(1.0, kept)
         self._watch()
 
-    def reach(self, nodes: Ints) -> Floats:
+    def reach(self, nodes: Ints, rough: bool = False) -> Floats:
         u = self.unlabelled
         return np.array([self._reach(int(node))[u] for node in nodes]).reshape(len(nodes), len(u))
 

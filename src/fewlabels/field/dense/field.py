@@ -150,7 +150,7 @@ class DenseField(BatchUpdates, Placement):
         self._kernels.shift(G, self.h, q, row[q] / held, row @ signed / held)
         self._watch()
 
-    def reach(self, nodes: Ints) -> Floats:
+    def reach(self, nodes: Ints, rough: bool = False) -> Floats:
         reach: Floats = self.weights[nodes][:, self.unlabelled] @ self.G
         return reach
 

@@ -145,7 +145,7 @@ class GpuField(BatchUpdates, Placement):
         held = row @ pull  # 1 + G_qq times the change of weight, as a sum that does not cancel
         kernels.shift(G, h, q, row[q] / held, row @ signed / held)
 
-    def reach(self, nodes: Ints) -> Floats:
+    def reach(self, nodes: Ints, rough: bool = False) -> Floats:
         ties = self._on_card(self.weights[nodes][:, self.unlabelled].toarray()).to(self.dtype)
         return self._matrix.times(ties).double().cpu().numpy()
 

@@ -11,7 +11,7 @@ from fewlabels.arrays import Floats, Ints
 from fewlabels.errors import FewlabelsError
 from fewlabels.field.batch_updates import BatchUpdates
 from fewlabels.field.costs import Costs
-from fewlabels.field.known import Known
+from fewlabels.field.known import Known, LabelTerms
 from fewlabels.field.opinion import Opinion
 from fewlabels.field.sparse.budget import TIGHT, Budget, budget_for
 from fewlabels.field.sparse.column_cache import AT_ONCE
@@ -195,14 +195,17 @@ class SparseField(BatchUpdates, Known):
             self._shift(node, total)
         self.grounding.mend()
 
-    def reach(self, nodes: Ints) -> Floats:
+    def reach(self, nodes: Ints, rough: bool = False) -> Floats:
         if self._newest is not None and nodes.tolist() == [self._newest[0]]:
             return self._newest[1][None, self.label < 0]
         ties, found = self.precision.rows(nodes), np.empty((len(nodes), np.count_nonzero(self.label < 0)))
         for left in range(0, len(nodes), AT_ONCE):
             part = slice(left, left + AT_ONCE)
-            found[part] = self.grounding.solve(np.ascontiguousarray(ties[part].toarray().T))[self.label < 0].T
+            found[part] = self.grounding.solve(np.ascontiguousarray(ties[part].toarray().T), rough)[self.label < 0].T
         return found
+
+    def precision_of(self, nodes: Ints, sample: Ints) -> LabelTerms | None:
+        return self.grounding.precision_of(nodes, sample)
 
     def one_by_one(self, count: int) -> bool:
         return count <= MANY

@@ -12,17 +12,20 @@ from typing import Any
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.known import LabelTerms
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.budget import TIGHT, Budget
 from fewlabels.field.sparse.column_cache import Block, ColumnCache, Probes
 from fewlabels.field.sparse.solve.choose import make_solver
 from fewlabels.field.sparse.solve.diagonal import Variances, variances
+from fewlabels.field.sparse.solve.kriging import Kriging
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.kernels.cpu.neighbour_gains import update_ties
 from fewlabels.machine.threads import one_blas_thread
 
 PROBES = 64  # for VOpt's sums of squares: 18% noise, before the pool is scored in full
 PROBED = 1e-6  # tolerance of a probe: SOpt's sums are among them
+JUDGING = 1e-4  # of what only tells classes and chances
 SEED = 20160219
 
 
@@ -112,9 +115,9 @@ class Grounding:
         return self._system.indptr, self._system.indices, self.variances.ties
 
     @one_blas_thread
-    def solve(self, B: Floats) -> Floats:
+    def solve(self, B: Floats, rough: bool = False) -> Floats:
         """(n, m) G B, zero in the rows held."""
-        return self._solver.solve(self._system, B, TIGHT)
+        return self._solver.solve(self._system, B, JUDGING if rough else TIGHT)
 
     @one_blas_thread
     def columns(self, nodes: Ints, tolerance: float | None = None) -> Floats:
@@ -127,6 +130,10 @@ class Grounding:
         near = self.cache.column(node)
         guess = None if near is None else near[:, None].astype(float)
         return self._solver.columns(self._system, np.array([node]), TIGHT, guess)[:, 0]
+
+    def precision_of(self, nodes: Ints, sample: Ints) -> LabelTerms | None:
+        """Of these labels, where the solver knows it."""
+        return self._solver.precision_of(self._system, nodes, sample) if isinstance(self._solver, Kriging) else None
 
     def slots(self, nodes: Ints) -> Ints:
         """Where the cache has the columns of these nodes; a sketched diag(G) is corrected there."""

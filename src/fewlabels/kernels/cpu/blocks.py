@@ -314,11 +314,12 @@ def add_product(X: Floats, U: Floats, rank: int, V: Floats) -> None:
 
 @njit(cache=True, nogil=True, parallel=True)
 def _triangular(
-    indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, X: Floats, work: Floats
+    indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats, X: Floats, work: Floats, least: Any
 ) -> None:
     """X (n, m), the solution of A X = B from A = L D L' in another order of the rows; work is (cores, n x width).
 
-    L is unit lower triangular, by columns, the diagonal left out. Each core takes its share of the columns of B.
+    L is unit lower triangular, by columns, the diagonal left out. Each core takes its share of the columns of B. What
+    is below `least` counts as zero.
     """
     n, m = B.shape
     threads = len(work)
@@ -333,6 +334,7 @@ def _triangular(
             mine = Y[j]
             some = False
             for c in range(width):
+                mine[c] = mine[c] if abs(mine[c]) >= least else least * 0
                 some |= mine[c] != 0.0
             if not some:  # a column of the identity touches few rows on the way down
                 continue
@@ -348,6 +350,8 @@ def _triangular(
                 other, w = Y[indices[e]], L[e]
                 for c in range(width):
                     mine[c] -= w * other[c]
+            for c in range(width):
+                mine[c] = mine[c] if abs(mine[c]) >= least else least * 0
         for i in range(n):
             for c in range(width):
                 X[order[i], left + c] = Y[i, c]
@@ -379,10 +383,14 @@ def take_off(X: Any, direction: Any, part: Ints) -> Floats:
 
 
 def triangular(indptr: Ints, indices: Ints, L: Floats, pivots: Floats, order: Ints, B: Floats) -> Floats:
-    """(n, m) the solution of A X = B from A = L D L' in another order of the rows."""
+    """(n, m) the solution of A X = B from A = L D L' in another order of the rows.
+
+    Where many are held, columns fade to nothing a few rows on: in float32 to numbers so small that processors take many
+    times as long over them. These are zero here.
+    """
     n, m = B.shape
     threads = max(1, min(get_num_threads(), m))
     X = np.empty((n, m), L.dtype)
     work = np.empty((threads, n * -(-m // threads)), L.dtype)  # from NumPy, which uses huge pages
-    _triangular(indptr, indices, L, pivots, order, B, X, work)
+    _triangular(indptr, indices, L, pivots, order, B, X, work, np.finfo(L.dtype).tiny / np.finfo(L.dtype).eps)
     return X

@@ -117,28 +117,51 @@ def _ties(
 def _takahashi(indptr: Ints, indices: Ints, L: Floats, pivots: Floats) -> tuple[Floats, Floats]:
     """Z_ij = [i = j] / D_j - sum_{k > j} Z_ik L_kj, from the last column to the first; only Z on L's pattern is needed.
 
-    For column j with rows K: Z_Kj = -Z_KK L_Kj. Z_KK is read column by column, each spread over a work vector.
+    For column j with rows K: Z_Kj = -Z_KK L_Kj. Most columns have the rows of the next one and that one itself: Z_KK is
+    gathered for the last of a run of them, its rows from the last to the first, and grows by a row with each.
     """
     n = len(pivots)
     Z = np.zeros(len(L))  # below the diagonal, on the pattern of L
     diagonal = np.empty(n)
-    slot = np.full(n, -1)  # where a row stands in column j
+    most = np.diff(indptr).max() + 1
+    slot, Z_KK, z = np.full(n, -1), np.empty((most, most)), np.empty(most)
     for j in range(n - 1, -1, -1):
         start, stop = indptr[j], indptr[j + 1]
-        for e in range(start, stop):
-            slot[indices[e]] = e
-        for e in range(start, stop):  # column k of Z_KK: its diagonal, and its rows below that are in K
-            k, mine = indices[e], L[e]
-            total = diagonal[k] * mine
-            for f in range(indptr[k], indptr[k + 1]):
-                other = slot[indices[f]]
-                if other >= 0:
-                    total += Z[f] * L[other]
-                    Z[other] -= Z[f] * mine
-            Z[e] -= total
+        m = stop - start
+        if j == n - 1 or not _continues(indptr, indices, j):
+            _gather(indptr, indices, Z, diagonal, indices[start:stop][::-1], slot, Z_KK)
+        z[:m] = 0
+        for a in range(m):
+            by = L[stop - 1 - a]
+            for b in range(m):
+                z[b] -= Z_KK[a, b] * by
         value = 1 / pivots[j]
-        for e in range(start, stop):
-            value -= Z[e] * L[e]
-            slot[indices[e]] = -1
-        diagonal[j] = value
+        for a in range(m):
+            Z[stop - 1 - a] = z[a]
+            value -= z[a] * L[stop - 1 - a]
+            Z_KK[a, m] = Z_KK[m, a] = z[a]
+        Z_KK[m, m] = diagonal[j] = value
     return diagonal, Z
+
+
+@njit(cache=True, nogil=True)
+def _continues(indptr: Ints, indices: Ints, j: int) -> bool:
+    """Whether the rows of column j are the next column and its rows."""
+    start, stop, end = indptr[j], indptr[j + 1], indptr[j + 2]
+    return stop > start and indices[start] == j + 1 and np.array_equal(indices[start + 1 : stop], indices[stop:end])
+
+
+@njit(cache=True, nogil=True)
+def _gather(indptr: Ints, indices: Ints, Z: Floats, diagonal: Floats, rows: Ints, slot: Ints, Z_KK: Floats) -> None:
+    """Z between these rows; `slot` is all -1, and is left so."""
+    for a in range(len(rows)):
+        slot[rows[a]] = a
+        Z_KK[a, : len(rows)] = 0
+    for a in range(len(rows)):
+        k = rows[a]
+        Z_KK[a, a] = diagonal[k]
+        for f in range(indptr[k], indptr[k + 1]):
+            b = slot[indices[f]]
+            if b >= 0:
+                Z_KK[a, b] = Z_KK[b, a] = Z[f]
+    slot[rows] = -1

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from fewlabels.arrays import Flags, Floats, Ints, Numbers
+from fewlabels.field.known import LabelTerms
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.chebyshev import Smoother
 from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
@@ -171,6 +172,22 @@ class Kriging:
     def remainder(self, system: System) -> Remainder | None:
         """The nodes left, where so many are held that these are factored."""
         return None if self._conditioned(system) else self._direct.remainder(system)
+
+    def precision_of(self, system: System, nodes: Ints, sample: Ints) -> LabelTerms | None:
+        """Of these labels, all of them sure: inv(M) holds their precision, and K times it what they count elsewhere."""
+        if not self._conditioned(system):
+            return None
+        order = np.argsort(self._nodes)
+        there = np.isin(nodes, self._nodes)  # any other is an anchor, alone in its component
+        place = order[np.searchsorted(self._nodes[order], nodes[there])]
+        rows, of = self._M[place], self._component
+        size = np.bincount(of)
+        S = np.zeros((len(nodes), len(nodes)))
+        total, sampled = size[of[nodes]].astype(float), np.equal.outer(of[nodes], of[sample]).astype(float)
+        S[np.ix_(there, there)] = rows[:, place]
+        total[there] = rows @ np.concatenate([self._K.sum(axis=0, dtype=float), size[self._parts]])
+        sampled[there] = rows @ np.vstack([self._K[sample].T, np.equal.outer(self._parts, of[sample])])
+        return LabelTerms(S, total, sampled)
 
     def copy(self) -> Kriging:
         twin = object.__new__(Kriging)

@@ -112,7 +112,7 @@ class ManyHeld:
         """The factor of the nodes left, or None where it would fill in too much."""
         if self._left is None:
             nodes = np.flatnonzero(~system.held)
-            few = self._pairs * len(nodes) ** 2 <= MOST_PAIRS * len(system.held)
+            few = 0 < self._pairs * len(nodes) ** 2 <= MOST_PAIRS * len(system.held)
             if few and len(nodes) <= FEWER * self._too_many:
                 self._left = self._made(system, nodes)
                 self._too_many = self._too_many if self._left else len(nodes)

@@ -6,6 +6,7 @@ from support.graphs import in_pieces
 
 import fewlabels as fl
 from fewlabels.field.dense import DenseField
+from fewlabels.field.sparse import SparseField
 from fewlabels.strategies import telling as module
 from fewlabels.strategies.telling import only, telling
 from fewlabels.strategies.tsa import TSA
@@ -74,6 +75,17 @@ def test_very_large_graphs_have_no_choice_made_for_them(few, graph, monkeypatch)
     assert telling(taught(graph)._field).all()
 
 
+def test_a_large_graph_has_a_tenth_chosen():
+    n = 20_000
+    ours = fl.ActiveLearner(fl.Graph.from_edges(range(n), [*range(1, n), 0]), list("abc"), engine="sparse")
+    ours.teach([0, 7000], ["a", "b"])
+    field = ours._field
+    u, chosen = field.unlabelled, telling(field)
+    assert 2000 <= chosen.sum() <= 2002  # equal nodes on both sides
+    from_label = np.minimum(abs(u[:, None] - [0, 7000, n]).min(axis=1), 6500)
+    assert from_label[chosen].min() > 0.8 * 6500  # a tenth of the ring: the middle of the longer way round
+
+
 def test_the_more_answers_the_more_nodes(few):
     ours = fl.ActiveLearner(fl.Graph(in_pieces([200], np.random.default_rng(0))), list("abc"))
     chosen = []
@@ -120,9 +132,28 @@ def test_the_gpu_engine_asks_among_the_same(monkeypatch):
 
 
 def test_the_sparse_engine_finds_most_of_them(few, graph):
-    """There the sums are estimates."""
+    """There the squares are estimated by the sums."""
     exact, rough = (telling(taught(graph, engine=engine)._field) for engine in ("dense", "sparse"))
     dense = taught(graph, engine="dense")._field
     place = np.argsort(dense.unlabelled)  # the sparse engine has nodes in the order of their numbers
     assert rough.sum() == exact.sum()
     assert (rough & exact[place]).sum() - 30 >= 14  # of 20; the 30 no label reaches are in both
+
+
+def test_rough_variances_of_a_path():
+    """0-1-2-3 with 0 known: G_ij = min(i, j), tr G = 6; the columns of 1, 2 and 3 have 2, 3 and 3 beside G_qq."""
+    field = SparseField(fl.Graph.from_edges([0, 1, 2], [1, 2, 3]), 2)
+    field.observe(0, 0)
+    told = np.array([2**2 / 2 / 1, 3**2 / 2 / 2, 3**2 / 2 / 3])
+    np.testing.assert_allclose(field.vopt_costs(rough=True).values, 6 - np.array([1, 2, 3]) - told)
+
+
+@pytest.mark.parametrize("smoothness", [0, 3.3])
+def test_rough_variances_are_never_too_small(graph, smoothness):
+    field = taught(graph, engine="sparse", smoothness=smoothness)._field
+    exact = taught(graph, engine="dense", smoothness=smoothness)._field
+    found, place = field.vopt_costs(rough=True).values, np.argsort(exact.unlabelled)
+    reached = field.island < 0
+    G = exact.G[place][:, place][reached][:, reached]
+    assert (found[reached] >= np.trace(G) - (G**2).sum(axis=0) / np.diag(G) - 1e-9).all()
+    assert np.isfinite(found).all()  # also where no label reaches

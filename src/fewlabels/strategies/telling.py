@@ -14,12 +14,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from fewlabels.arrays import TIE, Flags
-from fewlabels.field import DENSE_UP_TO, Field
+from fewlabels.field import Field
 
 SHARE = 0.1  # of the nodes of a component that are chosen among while answers are few
 FEW = 2.0  # answers per class up to which they are; beyond, the share grows with the square of their number
 LEAST = 100  # nodes of a component, however large a share that is
-MOST = DENSE_UP_TO  # nodes of a graph: beyond it nothing was measured
+MOST = 100_000  # nodes of a graph: beyond it nothing was measured, and other candidates at each question cost columns
 
 
 def telling(field: Field) -> Flags:

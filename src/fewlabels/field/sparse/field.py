@@ -17,7 +17,7 @@ from fewlabels.field.sparse.budget import TIGHT, Budget, budget_for
 from fewlabels.field.sparse.column_cache import AT_ONCE
 from fewlabels.field.sparse.grounding import SEED, Grounding
 from fewlabels.field.sparse.query.lookahead import lookahead_costs
-from fewlabels.field.sparse.query.variance import variance_costs
+from fewlabels.field.sparse.query.variance import rough_vopt_costs, variance_costs
 from fewlabels.field.sparse.solve.kriging import KEEP
 from fewlabels.field.sparse.solve.waves import COUNT
 from fewlabels.graph import Graph
@@ -136,7 +136,9 @@ class SparseField(BatchUpdates, Known):
         return self._once("harmonic", lambda: lookahead_costs(self, harmonic=True))
 
     def vopt_costs(self, rough: bool = False) -> Costs:
-        return self._once("rough vopt" if rough else "vopt", lambda: variance_costs(self, total=False, rough=rough))
+        if rough:
+            return self._once("rough vopt", lambda: rough_vopt_costs(self))
+        return self._once("vopt", lambda: variance_costs(self, total=False))
 
     def sopt_costs(self) -> Costs:
         return self._once("sopt", lambda: variance_costs(self, total=True))

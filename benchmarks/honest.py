@@ -120,15 +120,16 @@ def _set_up(name, engine, graphs):
         from honest_sets import made
 
         from fewlabels.field import make_field
-        from fewlabels.learner.settings import resolve_beta, resolve_smoothness
+        from fewlabels.learner.settings import resolve_beta, resolve_overlap, resolve_smoothness
 
         graph, y = made(name, graphs)
         a = resolve_smoothness(graph, "auto").value
-        beta = resolve_beta(graph, "auto", a)
+        seen, _ = resolve_overlap(graph, "auto", a)
+        beta = resolve_beta(seen, "auto", a)
         engine = "gpu" if engine == "card" and graph.n_nodes > 1_200 else "dense" if engine == "card" else engine
         FIELDS.clear()
         settings = {"smoothness": a, "beta": beta, "strategy": STRATEGIES.get(name, "tsa")}
-        FIELDS[name] = (graph, make_field(graph, int(y.max()) + 1, beta, engine, a), settings), y
+        FIELDS[name] = (graph, make_field(seen, int(y.max()) + 1, beta, engine, a), settings), y
     return FIELDS[name]
 
 

@@ -105,3 +105,16 @@ def smooth_laplacian(W, beta, smoothness):
     L = laplacian(W)
     mean = np.diag(L).mean()
     return beta * (L + smoothness * L @ L / mean) if mean > 0 else beta * L
+
+
+def overlap_weights(W, power):
+    """W with each weight times the overlap of its ends' neighbourhoods, to this power: sums over all third nodes."""
+    n, found = len(W), np.zeros_like(W)
+    near = [[W[i].max() if k == i else W[i, k] for k in range(n)] for i in range(n)]
+    for i in range(n):
+        for j in range(n):
+            if W[i, j] > 0:
+                shared = sum(near[i][k] * near[j][k] for k in range(n))
+                alone = [sum(near[e][k] ** 2 for k in range(n)) for e in (i, j)]
+                found[i, j] = W[i, j] * (shared / (alone[0] * alone[1]) ** 0.5) ** power
+    return found

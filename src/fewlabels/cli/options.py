@@ -54,6 +54,13 @@ StrategyName = Annotated[
 Smoothness = Annotated[
     str, typer.Option(help='How far few labels reach: 0 is the paper\'s field, 3.3 a smooth one; or "auto".')
 ]
+Overlap = Annotated[
+    str,
+    typer.Option(
+        help="How much edges count by the neighbours that their ends share: 0 takes the weights as they are, 2 "
+        'multiplies them by the square of the overlap; or "auto".'
+    ),
+]
 Centred = Annotated[
     bool,
     typer.Option(help="Predict by what differs from node to node, not by which classes were asked about most."),

@@ -19,6 +19,7 @@ from fewlabels.cli.options import (
     NodeFeatures,
     NodeImage,
     NodeText,
+    Overlap,
     Predictions,
     Seed,
     Smoothness,
@@ -162,6 +163,7 @@ def compare(
     neighbors: Annotated[int, typer.Option(help="For features: nearest neighbours of each.", min=1)] = 10,
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
     smoothness: Smoothness = "auto",
+    overlap: Overlap = "auto",
     centred: Centred = True,
     jobs: Jobs = -1,
     seed: Seed = 0,
@@ -208,7 +210,17 @@ def compare(
         names = None if named else row_names(data, label_column)
         prior = model_of(dataset, predictions, console.print, names)
     plan = Plan(
-        dataset.name, Always(dataset), chosen, n_labels, trials, seed, number(beta), number(smoothness), centred, prior
+        dataset.name,
+        Always(dataset),
+        chosen,
+        n_labels,
+        trials,
+        seed,
+        number(beta),
+        number(smoothness),
+        number(overlap),
+        centred,
+        prior,
     )
     rows = _run(plan, out, jobs, cluster)
     save(draw_curves(rows, dataset.name), out / f"{dataset.name}.png", out / f"{dataset.name}.svg")

@@ -18,6 +18,7 @@ from fewlabels.cli.options import (
     NodeFeatures,
     NodeImage,
     NodeText,
+    Overlap,
     Predictions,
     Seed,
     Smoothness,
@@ -67,6 +68,7 @@ def suggest(
     strategy: StrategyName = "tsa",
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
     smoothness: Smoothness = "auto",
+    overlap: Overlap = "auto",
     centred: Centred = True,
     prior: Annotated[
         str | None, typer.Option(help="Shares of the classes where they are known, as cat=0.9,dog=0.1.")
@@ -123,7 +125,8 @@ def suggest(
     with console.status(f"Looking ahead on {graph.n_nodes:,} nodes"):
         learner = ActiveLearner(
             graph, named, strategy, number(beta), random_state=seed,
-            smoothness=number(smoothness), centred=centred, prior=_prior(prior, predictions, model, graph, named),
+            smoothness=number(smoothness), overlap=number(overlap), centred=centred,
+            prior=_prior(prior, predictions, model, graph, named),
         )  # fmt: skip
         learner.add_checks(read_checks(checked, graph.names) if checked else [])
         learner.teach(list(known), list(known.values()))

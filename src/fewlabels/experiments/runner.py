@@ -17,7 +17,7 @@ from fewlabels.errors import SettingError
 from fewlabels.experiments.results import Results
 from fewlabels.experiments.trials import Draw, Row, run_trial
 from fewlabels.field import Field, make_field
-from fewlabels.learner.settings import resolve_beta, resolve_smoothness
+from fewlabels.learner.settings import resolve_beta, resolve_overlap, resolve_smoothness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,7 @@ class Plan:
     seed: int = 0
     beta: float | str = 1.0
     smoothness: float | str = 0.0
+    overlap: float | str = 0.0
     centred: bool = False
     prior: Floats | None = None  # (n, C) a model's chances
 
@@ -65,8 +66,8 @@ def run(
         check_name(strategy, len(example.classes))
     n_labels = min(plan.n_labels, int((example.labels >= 0).sum()))
     settings = {"seed": plan.seed, "labels": n_labels, "beta": plan.beta, "dataset_sha256": example.fingerprint()}
-    if plan.smoothness != 0 or plan.centred:
-        settings |= {"smoothness": plan.smoothness, "centred": plan.centred}
+    if plan.smoothness != 0 or plan.overlap != 0 or plan.centred:
+        settings |= {"smoothness": plan.smoothness, "overlap": plan.overlap, "centred": plan.centred}
     if plan.prior is not None:
         settings["prior_sha256"] = hashlib.sha256(plan.prior.tobytes()).hexdigest()
     with Results(folder, plan.name, n_labels, settings) as results:
@@ -77,8 +78,9 @@ def run(
         if todo:
             with _one_way():
                 a = resolve_smoothness(example.graph, plan.smoothness).value
-                beta = resolve_beta(example.graph, plan.beta, a)
-                field = make_field(example.graph, len(example.classes), beta, smoothness=a)
+                seen, _ = resolve_overlap(example.graph, plan.overlap, a)
+                beta = resolve_beta(seen, plan.beta, a)
+                field = make_field(seen, len(example.classes), beta, smoothness=a)
             for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, field, jobs, cluster):
                 results.append(strategy, trial, rows)
                 on_trial(strategy)
@@ -113,6 +115,7 @@ def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tup
             plan.beta,
             field,
             field.smoothness,
+            field.overlap,
             plan.centred,
             plan.prior,
         )

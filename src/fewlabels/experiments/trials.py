@@ -48,14 +48,15 @@ def run_trial(
     beta: float | str,
     engine: str | Field = "auto",
     smoothness: float | str = 0.0,
+    overlap: float | str = 0.0,
     centred: bool | str = False,
     prior: Floats | None = None,
 ) -> list[Row]:
     """One trial: a random first label, then the strategy's questions, a row for each.
 
     A strategy given by name may be from another package (see `fewlabels.adapters.named`); one of your own is given as
-    an object. It asks, label propagation predicts: the paper's, unless smoothness and centred say otherwise. prior
-    (n, C) are a model's chances.
+    an object. It asks, label propagation predicts: the paper's, unless smoothness, overlap and centred say otherwise.
+    prior (n, C) are a model's chances.
 
     The trial's own generator, spawned from the seed, draws the labels, the first node and the seed for ties, so that
     all strategies of a trial share them.
@@ -69,7 +70,16 @@ def run_trial(
     if isinstance(strategy, str):
         chosen = strategy_named(strategy, dataset.graph, dataset.features, len(dataset.classes), ties)
     learner = ActiveLearner(
-        dataset.graph, dataset.classes, chosen, beta, engine, ties, smoothness=smoothness, centred=centred, prior=prior
+        dataset.graph,
+        dataset.classes,
+        chosen,
+        beta,
+        engine,
+        ties,
+        smoothness=smoothness,
+        overlap=overlap,
+        centred=centred,
+        prior=prior,
     )
     for node in np.flatnonzero(dataset.labels < 0).tolist():
         learner.skip(dataset.graph.names[node])

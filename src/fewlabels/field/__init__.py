@@ -33,6 +33,7 @@ class Field(Protocol):
     n_classes: int
     beta: float
     smoothness: float
+    overlap: float  # to what power the links are weighed by the neighbours that their ends share
     precision: Precision  # Q
     centring: Centring | None  # how predictions are set about the shares of the classes; None: as h is
     opinion: Opinion | None  # what a model thinks of every node, where there is one
@@ -152,7 +153,10 @@ class Engine(Protocol):
 def make_field(
     graph: Graph, n_classes: int, beta: float, engine: str | Engine | Field = "auto", smoothness: float = 0.0
 ) -> Field:
-    """The field of a graph without labels, held by the named engine; an existing field is copied, which is quick."""
+    """The field of a graph without labels, held by the named engine; an existing field is copied, which is quick.
+
+    With overlap, the graph is what `fewlabels.field.overlap.overlapped` makes of it.
+    """
     if callable(engine):
         return engine(graph, n_classes, beta, smoothness)
     if not isinstance(engine, str):
@@ -160,7 +164,8 @@ def make_field(
         same = made_with == (graph.n_nodes, n_classes, beta, smoothness)
         if not same or (engine.precision.links != beta * graph.weights).nnz or _has_answers(engine):
             raise SettingError(
-                "engine is a field of another graph, classes, beta or smoothness, or has labels: make a new one."
+                "engine is a field of another graph, classes, beta, smoothness or overlap, or has labels: make a new "
+                "one."
             )
         return engine.copy()
     if engine not in ENGINES:

@@ -34,6 +34,7 @@ class Known:
 
     def __init__(self, graph: Graph, n_classes: int, beta: float, smoothness: float = 0.0) -> None:
         self.n_nodes, self.n_classes, self.beta, self.smoothness = graph.n_nodes, n_classes, beta, smoothness
+        self.overlap = graph.overlap
         self.precision = Precision(graph, beta, smoothness)
         self.component = graph.components()
         self.label = np.full(self.n_nodes, -1)  # (n,) class number, -1 where not known

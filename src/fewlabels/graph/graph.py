@@ -6,6 +6,7 @@ import hashlib
 import operator
 import os
 from collections.abc import Hashable, Iterable, Sequence
+from copy import copy
 from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,7 @@ class Graph:
         self.weights = weights
         self.recall: float | None = None  # share of the true neighbours found, if made of points
         self.links: sparse.csr_array | None = None  # the weights without those that features added, where they did
+        self.overlap = 0.0  # to what power weights were multiplied by the overlap of neighbourhoods (field/overlap.py)
         self.names: Sequence[Hashable] = range(self.n_nodes)
         self._position: dict[Hashable, int] | None = None
         if names is not None and list(names) != list(self.names):
@@ -156,6 +158,12 @@ class Graph:
         weights, recall = joined_with_features(self.weights, rows_of(X, self.names), steps, n_neighbors, words, method)
         graph = Graph(weights, names=None if self._position is None else self.names)
         graph.recall, graph.links = recall, self.weights if self.links is None else self.links
+        return graph
+
+    def with_overlap(self, weights: sparse.csr_array, power: float) -> Graph:
+        """The same links with these weights, which have been multiplied by the overlap of neighbourhoods."""
+        graph = copy(self)
+        graph.weights, graph.overlap = weights, power
         return graph
 
     @classmethod

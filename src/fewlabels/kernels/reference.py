@@ -221,3 +221,13 @@ def island_size(island: Ints) -> Ints:
     _, which, count = np.unique(island[~reached], return_inverse=True, return_counts=True)
     size[~reached] = count[which]
     return size
+
+
+def neighbourhood_overlap(W: Floats) -> Floats:
+    """(n, n) how alike the neighbourhoods of linked nodes are: the cosine between their rows of W, a node being as
+    close to itself as to its closest neighbour; 0 where there is no link.
+    """
+    N = W + np.diag(W.max(axis=1))
+    length = np.sqrt((N**2).sum(axis=1))
+    cosine = N @ N.T / np.maximum(np.outer(length, length), np.finfo(float).tiny)  # a node without links has length 0
+    return np.where(W > 0, cosine, 0.0)

@@ -72,8 +72,8 @@ def replayed(
         held_by = header["engine"] if engine is None else engine
         learner = make(
             graph, header["classes"], chosen, header["beta"], held_by, header["seed"],
-            smoothness=header.get("smoothness", 0.0), centred=header.get("centred", False),
-            prior=_prior(header),
+            smoothness=header.get("smoothness", 0.0), overlap=header.get("overlap", 0.0),
+            centred=header.get("centred", False), prior=_prior(header),
         )  # fmt: skip
         for event in events:
             _replay(learner, event)

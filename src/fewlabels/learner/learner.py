@@ -47,10 +47,11 @@ class ActiveLearner(Asking):
     `fewlabels.field.cluster.Cluster`.
 
     smoothness is that of the field: 0 is the paper's, more lets few labels reach further; "auto" takes it from the
-    graph, and beta from both. centred predicts by what differs from node to node rather than by which classes were
-    asked about most ("auto": yes); `prior`, {class: share}, tells the shares of the classes where they are known;
-    or `prior`, (n, C) or a frame, the chances that a model gives to the classes: they count as far as answers bear them
-    out, and answers overrule them.
+    graph, and beta from both. overlap is how much a link counts by the neighbours that its ends share: 0 takes the
+    weights as they are, 2 multiplies them by the square of that overlap; "auto" takes it from the graph, too. centred
+    predicts by what differs from node to node rather than by which classes were asked about most ("auto": yes);
+    `prior`, {class: share}, tells the shares of the classes where they are known; or `prior`, (n, C) or a frame, the
+    chances that a model gives to the classes: they count as far as answers bear them out, and answers overrule them.
     `smoothness=0, centred=False, beta=1` is the paper; `describe` says what was taken, and why.
     """
 
@@ -228,7 +229,9 @@ class ActiveLearner(Asking):
         return learner
 
     def __repr__(self) -> str:
-        field = f"smoothness {self._smoothness.value:g}{', centred' if self._raw_field.centring is not None else ''}"
+        field = f"smoothness {self._smoothness.value:g}"
+        field += f", overlap {self._overlap.value:g}" if self._overlap.value else ""
+        field += ", centred" if self._raw_field.centring is not None else ""
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled, {field})"
 
     def _report(self) -> Report:

@@ -16,11 +16,16 @@ from fewlabels.errors import SettingError
 from fewlabels.field import DENSE_UP_TO, Engine, Field
 from fewlabels.field.known import Centring
 from fewlabels.field.opinion import Trust
+from fewlabels.field.overlap import overlapped, transitivity
 from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
 from fewlabels.graph import Graph
 from fewlabels.graph.names import passing_name
 
 AUTO_STRENGTH = 5.0  # of the field when beta is "auto": with smoothness 0, beta times the mean weighted degree
+OVERLAPPED_STRENGTH = 7.5  # the same where links are weighed by overlap: most are then weaker than the mean
+OVERLAP, MOST_OVERLAP = 2.0, 10.0  # what "auto" takes for overlap where neighbours are linked to each other; and most
+CLUSTERED = 0.08  # transitivity from which they are: random links have 0.00 to 0.07, nearest neighbours 0.09 to 0.6
+LOPSIDED = 2.0  # mean degree times mean 1 / degree, by overlap, up to which it tells clusters apart rather than hubs
 GENTLE, SMOOTH = 0.5, 3.3  # what "auto" takes for smoothness on graphs of some size, and on large ones
 SIZES = {True: (300, 1_000), False: (1_250, 5_000)}  # nodes up to which the field is the paper's, and gentle: if even
 MOST_PAIRS = 5e7  # pairs up to two edges apart: beyond it a dense engine would fill the memory with them
@@ -64,7 +69,36 @@ def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engi
     return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, graph.links is None)
 
 
-def described(smoothness: Choice, beta: float, centring: Centring | None, trust: Trust | None = None) -> str:
+def resolve_overlap(
+    graph: Graph, overlap: float | str, smoothness: float, engine: str | Engine | Field = "auto"
+) -> tuple[Graph, Choice]:
+    """The graph as the field sees it, and overlap as a number.
+
+    "auto" weighs links by shared neighbours where nodes have about equally many edges and neighbours are often linked
+    to each other; not where smoothness is 0, in the paper's field.
+    """
+    if overlap != "auto":
+        number = isinstance(overlap, Real) and not isinstance(overlap, bool)
+        if not number or not 0 <= float(overlap) <= MOST_OVERLAP:
+            raise SettingError(
+                f'overlap is {overlap!r}: give a number from 0 (weights as they are) to {MOST_OVERLAP:g}, or "auto".'
+            )
+        return overlapped(graph, float(overlap)), Choice(float(overlap), "as given")
+    if not isinstance(engine, str) and not callable(engine):
+        return overlapped(graph, engine.overlap), Choice(engine.overlap, "that of the field")
+    links = graph.weights if graph.links is None else graph.links
+    if smoothness != 0 and is_even(links) and transitivity(links) > CLUSTERED:
+        found = overlapped(graph, OVERLAP)
+        W, degree = found.weights.data, found.degrees()
+        degree = degree[degree > 0]
+        if W.max() <= SMOOTH_SPAN * W.min() and degree.mean() * (1 / degree).mean() < LOPSIDED:
+            return found, Choice(OVERLAP, "many between neighbours", graph.links is None)
+    return graph, Choice(0.0, "as the graph has them", graph.links is None)
+
+
+def described(
+    smoothness: Choice, overlap: Choice, beta: float, centring: Centring | None, trust: Trust | None = None
+) -> str:
     """One line: the field that was taken, and why; and how far a model's opinion is trusted."""
     a = smoothness.value
     kind = f"smooth field ({a:g})" if a else "field of the paper (smoothness 0)"
@@ -78,7 +112,11 @@ def described(smoothness: Choice, beta: float, centring: Centring | None, trust:
         by = f"after {many}" if trust.answers else "before the first answer"
         how += f"; the model given as prior is taken to know {trust.share:.0%} of the nodes, {by}"
         how += " (it says no more alike of linked nodes than a guess would)" if trust.guesses else ""
-    return f"{kind}, beta {beta:.3g}: {smoothness.why}; {how}"
+    why = smoothness.why
+    if overlap.value:
+        kind += f", links weighed by shared neighbours (overlap {overlap.value:g})"
+        why += f", {overlap.why}" if overlap.why != why else ""
+    return f"{kind}, beta {beta:.3g}: {why}; {how}"
 
 
 def resolve_centring(
@@ -113,11 +151,12 @@ def checked_shares(prior: Mapping[Hashable, float], classes: list[Hashable]) -> 
 
 def resolve_beta(graph: Graph, beta: float | str, smoothness: float = 0.0) -> float:
     """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing, and less for a
-    smooth field, so that it is as strong.
+    smooth field, so that it is as strong; more where links are weighed by overlap.
     """
     if beta == "auto":
         mean = float(graph.degrees().mean())
-        return AUTO_STRENGTH / strength(mean, smoothness) if mean > 0 else 1.0  # without edges beta has no effect
+        wanted = OVERLAPPED_STRENGTH if graph.overlap else AUTO_STRENGTH
+        return wanted / strength(mean, smoothness) if mean > 0 else 1.0  # without edges beta has no effect
     if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
         raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
     return float(beta)

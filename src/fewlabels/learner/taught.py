@@ -26,6 +26,7 @@ from fewlabels.learner.settings import (
     described,
     resolve_beta,
     resolve_centring,
+    resolve_overlap,
     resolve_smoothness,
     seed_of,
     warn_if_it_cannot_be_saved,
@@ -54,6 +55,7 @@ class Taught:
         random_state: int | np.random.Generator | None = 0,
         *,
         smoothness: float | str = "auto",
+        overlap: float | str = "auto",
         centred: bool | str = "auto",
         prior: Mapping[Hashable, float] | ArrayLike | pd.DataFrame | None = None,
     ) -> None:
@@ -65,7 +67,8 @@ class Taught:
         self._smoothness = resolve_smoothness(graph, smoothness, engine)
         shares, chances = split_prior(prior, graph, self._classes)
         centring = resolve_centring(centred, shares, self._classes)
-        number = resolve_beta(graph, beta, self._smoothness.value)
+        seen, self._overlap = resolve_overlap(graph, overlap, self._smoothness.value, engine)
+        number = resolve_beta(seen, beta, self._smoothness.value)
         self._settings: journal.Record = {
             "n_nodes": graph.n_nodes,
             "classes": list(self._classes),
@@ -74,11 +77,12 @@ class Taught:
             "engine": engine if isinstance(engine, str) else "auto",
             "seed": self._seed,
             "smoothness": smoothness if self._smoothness.again else self._smoothness.value,
+            "overlap": overlap if self._overlap.again else self._overlap.value,
             "centred": centred,
             "prior": packed(chances) if centring is None or centring.shares is None else centring.shares.tolist(),
         }
         # without the answers held back: see `postpone`
-        self._raw_field = make_field(graph, len(self._classes), number, engine, self._smoothness.value)
+        self._raw_field = make_field(seen, len(self._classes), number, engine, self._smoothness.value)
         self._raw_field.centring = centring
         self._raw_field.opinion = None if chances is None else Opinion(self._raw_field.precision.links, chances)
         self._updates: Field | Postponed = self._raw_field  # what hears of answers
@@ -149,7 +153,7 @@ class Taught:
         """One line: the field that was taken, and why; and how far a model that was given as prior is trusted."""
         opinion = self._field.opinion
         trust = None if opinion is None else opinion.trust(self._field)
-        return described(self._smoothness, self._field.beta, self._field.centring, trust)
+        return described(self._smoothness, self._overlap, self._field.beta, self._field.centring, trust)
 
     def teach(self, node: Any, label: Any, confidence: Any = 1.0) -> None:
         """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is refused, none.
@@ -164,7 +168,7 @@ class Taught:
         sure = {each.node: each.label for each in new if each.sure}
         unsure = {each.node for each in new if not each.sure}
         if unsure:
-            answers.require_span(new, self._raw_field.beta * self.graph.weights.max())
+            answers.require_span(new, self._raw_field.precision.links.max())
             after = [*self._answers.given, *new]
             self._updates.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
         self._updates.observe_all(sure)

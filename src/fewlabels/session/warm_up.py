@@ -14,6 +14,7 @@ NODES = 600  # from 500 on a look-ahead has a first pass in float32
 MANY_NODES = 4_200  # from 4,000 on the sparse engine works as on large graphs
 FACTORED_NODES = 20_100  # with a factor, from 20,000 on
 SMOOTHNESS = 3.3  # any: the first questions of a smooth field have a kernel of their own
+OVERLAP = 2.0  # any: weighing links has one, too
 
 
 def warm_up(tell: Callable[[str], None] = lambda sentence: None, large: bool = False) -> None:
@@ -23,7 +24,7 @@ def warm_up(tell: Callable[[str], None] = lambda sentence: None, large: bool = F
     """
     ring = np.arange(NODES)
     graph = Graph.from_edges(ring, np.roll(ring, 1))
-    learner = ActiveLearner(graph, range(3), smoothness=SMOOTHNESS)
+    learner = ActiveLearner(graph, range(3), smoothness=SMOOTHNESS, overlap=OVERLAP)
 
     def answered() -> None:
         learner.prepare(learner.query(), 0)

@@ -17,7 +17,7 @@ from fewlabels.field.opinion import Opinion
 from fewlabels.graph import Graph
 from fewlabels.learner.choosing import in_turn
 from fewlabels.learner.prior import checked_chances
-from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_smoothness
+from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_overlap, resolve_smoothness
 from fewlabels.strategies import Strategy, lowest, make_strategy
 
 try:
@@ -45,8 +45,9 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
 
     The graph is the one given, or else the `n_neighbors` nearest neighbours of X. With a given graph, X is one column
     of node numbers, of all nodes or of some, or anything with one row for every node. `strategy` is a name on the menu
-    or an object with `cost(field)`. Without `classes`, those in y are all there are. `beta`, `engine`, `smoothness` and
-    `centred` are those of `ActiveLearner`, as is `prior`, (n, C) a model's chances, which needs `classes`.
+    or an object with `cost(field)`. Without `classes`, those in y are all there are. `beta`, `engine`, `smoothness`,
+    `overlap` and `centred` are those of `ActiveLearner`, as is `prior`, (n, C) a model's chances, which needs
+    `classes`.
 
     The graph's set-up is kept: as long as X and the parameters stay the same, a query only takes in what is new in y.
     A copy or a pickle starts without it.
@@ -66,6 +67,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         missing_label: Any = MISSING_LABEL,
         random_state: int | np.random.RandomState | None = None,
         smoothness: float | str = "auto",
+        overlap: float | str = "auto",
         centred: bool | str = "auto",
         prior: Any = None,
     ) -> None:
@@ -77,6 +79,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         self.engine = engine
         self.classes = classes
         self.smoothness = smoothness
+        self.overlap = overlap
         self.centred = centred
         self.prior = prior
 
@@ -132,13 +135,14 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
 
     def _field(self, graph: Graph, label: Ints, n_classes: int) -> Field:
         """The field of the graph with these labels, by the shortest way from that of the query before."""
-        key = (graph, self.beta, self.engine, self.smoothness)
+        key = (graph, self.beta, self.engine, self.smoothness, self.overlap)
         held, self._held = self._held, None  # gone, in case an update fails half way
         if held is not None and held[0] == key and held[1].n_classes <= n_classes:
             field = held[1]
         else:
             a = resolve_smoothness(graph, self.smoothness, self.engine).value
-            field = make_field(graph, n_classes, resolve_beta(graph, self.beta, a), self.engine, a)
+            seen, _ = resolve_overlap(graph, self.overlap, a, self.engine)
+            field = make_field(seen, n_classes, resolve_beta(seen, self.beta, a), self.engine, a)
         while field.n_classes < n_classes:
             field.add_class()
         field.centring = resolve_centring(self.centred, None, [])

@@ -24,7 +24,7 @@ from fewlabels.field.opinion import LEAST, Opinion
 from fewlabels.kernels.reference import harmonic_marginals as chances_of
 from fewlabels.learner import ActiveLearner, ErrorEstimate
 from fewlabels.learner.prior import checked_chances
-from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_smoothness
+from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_overlap, resolve_smoothness
 from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error
 from fewlabels.strategies import Strategy
@@ -75,9 +75,9 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         normalisation). None leaves them as they are.
     beta, engine
         As in `ActiveLearner`. beta affects only `expected_error_`.
-    smoothness, centred
-        As in `ActiveLearner`. 0 and False are the harmonic function itself; "auto" keeps few labels on many points from
-        collapsing into one class (docs/few-labels.md).
+    smoothness, overlap, centred
+        As in `ActiveLearner`. 0, 0 and False are the harmonic function itself; "auto" keeps few labels on many
+        points from collapsing into one class (docs/few-labels.md).
 
     prior
         (n, C) the chances that a model gives to the classes, in their order, at each training point; or a frame. They
@@ -112,6 +112,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         beta: float | str = "auto",
         engine: str | Engine = "auto",
         smoothness: float | str = 0.0,
+        overlap: float | str = 0.0,
         centred: bool | str = False,
         prior: Any = None,
     ) -> None:
@@ -125,6 +126,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.beta = beta
         self.engine = engine
         self.smoothness = smoothness
+        self.overlap = overlap
         self.centred = centred
         self.prior = prior
 
@@ -201,6 +203,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             self.engine,
             random_state,
             smoothness=self.smoothness,
+            overlap=self.overlap,
             centred=self.centred,
             prior=self.prior,
         )
@@ -234,13 +237,14 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         harmonic = np.zeros((len(self._number), len(self.classes_)))
         harmonic[labelled, self._number[labelled]] = 1
         a = resolve_smoothness(self.graph_, self.smoothness).value
-        beta = resolve_beta(self.graph_, self.beta, a)
+        seen, _ = resolve_overlap(self.graph_, self.overlap, a)
+        beta = resolve_beta(seen, self.beta, a)
         centring = resolve_centring(self.centred, None, [])
         rows = range(len(harmonic))
         prior = None if self.prior is None else checked_chances(self.prior, rows, self.classes_.tolist())
         if len(labelled) == len(harmonic):  # nothing to solve for, as in a cross-validation on labelled data
             return harmonic, 0.0
-        field = make_field(self.graph_, len(self.classes_), beta, self.engine, a)
+        field = make_field(seen, len(self.classes_), beta, self.engine, a)
         field.centring = centring
         field.opinion = None if prior is None else Opinion(field.precision.links, prior)
         field.observe_all(dict(zip(labelled.tolist(), self._number[labelled].tolist(), strict=True)))

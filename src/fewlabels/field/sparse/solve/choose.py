@@ -31,7 +31,7 @@ OPEN_WORK = 8e9  # fill^2 n up to which the open factor is taken, for an exact d
 LOOSE = 1e-5
 SLUGGISH = 0.0005  # the same where there is no factor: 140 steps, which a hierarchy needs as well
 FEW_NODES = 4_000  # up to which anything is quick, and waves are not worth their search
-MIXED = 0.008  # where the spectrum begins behind the slow waves: 35 steps, and too well mixed for a thin factor
+MIXED = 0.004  # where the spectrum begins behind the slow waves: 50 steps, and too well mixed for a thin factor
 FEW_STEPS = 50  # with the diagonal: a step with a hierarchy is at least ten times the work, and five or more are needed
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from numba import get_num_threads, njit, prange
 
 from fewlabels.arrays import Floats, Ints
-from fewlabels.kernels.cpu.pairs import ORDER_FREE
-from fewlabels.kernels.cpu.wide_rows import WIDE, add_rows
+from fewlabels.kernels.cpu.wide_rows import WIDE, step_row
 
 ONE = np.uint64(1)  # a number of a row that cannot be negative is not asked whether it is: half of a step by one column
 
@@ -33,28 +32,16 @@ def step_one(
     _step_one(order, indptr, indices, weights, x, y, given, kind(a), kind(b), kind(c), get_num_threads())
 
 
-@njit(cache=True, nogil=True, parallel=True, fastmath=ORDER_FREE)
+@njit(cache=True, nogil=True, parallel=True)
 def _step(
     indptr: Ints, indices: Ints, weights: Floats, X: Floats, Y: Floats, B: Floats, a: float, b: float, c: float,
     threads: int,
 ) -> None:  # fmt: skip
-    n, width = X.shape
+    n, width = np.uint64(X.shape[0]), np.uint64(X.shape[1])
     for thread in prange(threads):
-        sums = np.empty(WIDE, X.dtype)
         for i in range(np.uint64(thread * n // threads), np.uint64((thread + 1) * n // threads)):
-            for left in range(np.uint64(0), np.uint64(width), np.uint64(WIDE)):
-                add_rows(sums, weights, indices, indptr[i], indptr[i + ONE], X, np.uint64(width), left)
-                mine, row = X[i, left : left + WIDE], Y[i, left : left + WIDE]
-                if len(B) > 0:
-                    given = B[i, left : left + WIDE]
-                    for j in range(WIDE):
-                        sums[j] += given[j]
-                if b == 0:
-                    for j in range(WIDE):
-                        row[j] = a * mine[j] + c * sums[j]
-                else:
-                    for j in range(WIDE):
-                        row[j] = a * mine[j] + b * row[j] + c * sums[j]
+            for left in range(np.uint64(0), width, np.uint64(WIDE)):
+                step_row(indices, weights, indptr[i], indptr[i + ONE], X, Y, B, i, left, width, a, b, c)
 
 
 @njit(cache=True, nogil=True, parallel=True)

@@ -3,7 +3,7 @@
 Numba's own loops vectorise too, but hand their results on through memory, array by array. What is written with `Lanes`
 stays in registers for as long as there are enough of them.
 
-Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, touch its importers.
+Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, remove `__pycache__`.
 """
 
 from __future__ import annotations

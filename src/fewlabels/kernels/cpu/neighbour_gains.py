@@ -10,7 +10,7 @@ from numba import get_num_threads, njit, prange
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.kernels.cpu.pair_blocks import ROOM, harmonic_block, two_step_block
 from fewlabels.kernels.cpu.pairs import LOG2_E, ORDER_FREE, STEEP_32, STEEP_64, largest_exponent, steep_error
-from fewlabels.kernels.cpu.prefetch import AHEAD, prefetch
+from fewlabels.kernels.cpu.prefetch import AHEAD, LINE, aligned, prefetch
 from fewlabels.kernels.cpu.sparse_lookahead import BLOCK, TWO_LOG2_E, response
 from fewlabels.kernels.sparse_reference import NodeState
 
@@ -54,11 +54,13 @@ def some_neighbours(indptr: Ints, indices: Ints, ties: Floats, nodes: Ints, weig
 
 
 def packed(state: NodeState) -> Numbers:
-    """(n, D + 4) h, G_kk, 1 / d_k, the error now and the island of each node side by side: neighbours are anywhere in
-    memory, and every access waits. A float32 is exact for component numbers up to 16 million.
+    """(n, D + 4 or more) h, G_kk, 1 / d_k, the error now and the island of each node side by side, in lines of the
+    memory of their own: neighbours are anywhere, and every access waits. A float32 is exact for component numbers up to
+    16 million.
     """
     n, D = state.h.shape
-    rows = np.empty((n, D + 4), state.h.dtype)
+    in_line = LINE // state.h.itemsize
+    rows = aligned(n, -(-(D + 4) // in_line) * in_line, state.h.dtype)
     rows[:, :D] = state.h
     for j, values in enumerate((state.diagonal, state.least, state.error_now, state.island)):
         rows[:, D + j] = values
@@ -89,6 +91,7 @@ def _neighbours_share(
     weight, spread, last_edge = runs.weight, runs.spread, len(runs.neighbours) - 1
     weighted = len(weight) > 0
     D, number, zero = len(multiplicity), h.dtype, h.dtype.type(0)
+    lines = rows.shape[1] * h.itemsize // LINE
     steep = (STEEP_32 if h.itemsize == 4 else STEEP_64) * LOG2_E
     t, r, right, exponent, now = np.empty((5, BLOCK), number)
     h_k, work, who = np.empty((D, BLOCK), number), np.empty(ROOM * D, number), np.empty(BLOCK, np.int64)
@@ -100,7 +103,7 @@ def _neighbours_share(
         while e < stop:
             width, steepest = 0, zero
             while e < stop and width < BLOCK:
-                prefetch(rows, runs.neighbours[min(e + AHEAD, last_edge)], 1)
+                prefetch(rows, runs.neighbours[min(e + AHEAD, last_edge)], lines)
                 row = rows[runs.neighbours[e]]
                 if row[D] != 0 or row[D + 3] >= 0:  # not labelled
                     near = 0.5 * (row[D] + qq - runs.ties[e])

@@ -8,7 +8,7 @@ and set right[j], for j < width, to the chance to be right at k over what q may 
 is G_kq / G_qq of each pair. h_k, h_q and the chances of q are (D, ...), those of pair j at left + j, or (D,) where all
 pairs have the same. `multiplicity` says how many classes share each of the D columns; `work` holds ROOM D numbers.
 
-Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, touch its importers.
+Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, remove `__pycache__`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a question q does to one node k: the arithmetic that the look-aheads, dense and sparse, have in common.
 
 Everything here is about single numbers, in the precision it is given, and is inlined into the loops of the kernels.
-Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, touch its importers.
+Numba's cache of a kernel notices changes to the kernel's own file only: after a change here, remove `__pycache__`.
 """
 
 from __future__ import annotations

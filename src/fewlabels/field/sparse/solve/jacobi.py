@@ -17,7 +17,7 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.sparse.solve.pcg import MOST_STEPS, System, unsure_ties
 from fewlabels.kernels.cpu import blocks
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
-from fewlabels.kernels.cpu.prefetch import AHEAD, LINE, prefetch
+from fewlabels.kernels.cpu.prefetch import AHEAD, LINE, aligned, prefetch
 
 FEW = 0.3  # share of the rows alive up to which checking each pays off
 
@@ -66,7 +66,7 @@ class Work:
         if dtype is not np.float32:
             return np.empty((4, n, m), dtype)
         if len(self._kept) < 4 * n * m:
-            self._kept = np.empty(4 * n * m, np.float32)  # from NumPy, which uses huge pages
+            self._kept = aligned(4 * n * m, 1)[:, 0]  # from NumPy, which uses huge pages
         return self._kept[: 4 * n * m].reshape(4, n, m)
 
 

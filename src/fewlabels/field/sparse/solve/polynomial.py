@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.kernels.cpu import blocks, chebyshev
+from fewlabels.kernels.cpu.prefetch import aligned
 from fewlabels.kernels.cpu.wide_rows import AHEAD, WIDE
 
 STRETCH = 256  # rows, which stay in the cache
@@ -76,7 +77,7 @@ class Scaled:
     def times(self, X: Numbers, spare: Numbers | None = None) -> Numbers:
         """(n, m) S A S X, in the spare block if there is one."""
         X, m = widened(X), X.shape[1]
-        Y = np.empty_like(X) if spare is None else widened(spare)
+        Y = aligned(*X.shape) if spare is None else widened(spare)
         self.step(X, Y, 0.0, 0.0, -1.0)
         return Y[:, :m]
 
@@ -132,8 +133,8 @@ class Polynomial:
         if B.shape[1] > WIDE:
             return np.hstack([self(B[:, part]) for part in blocks_of(B.shape[1])])
         B, m = widened(B), B.shape[1]
-        before: Numbers = np.empty_like(B)
-        now: Numbers = B * np.float32(1 / self._middle)
+        now, before = aligned(*B.shape), aligned(*B.shape)
+        np.multiply(B, np.float32(1 / self._middle), out=now)
         for i, (turn, rate) in enumerate(self._coefficients()):
             self._matrix.step(now, before, 1 + turn, -turn if i else 0.0, rate, B)
             before, now = now, before
@@ -141,8 +142,8 @@ class Polynomial:
 
     def at_spots(self, spots: Spots, m: int) -> Numbers:
         """(n, m) the same of a block, 1 or WIDE columns, that is zero elsewhere: it need not be read at every step."""
-        now: Numbers = np.zeros((len(self._matrix), m), np.float32)
-        before: Numbers = np.empty_like(now)
+        now, before = aligned(len(self._matrix), m), aligned(len(self._matrix), m)
+        now[:] = 0
         place = spots.rows, spots.columns
         np.add.at(now, place, spots.values / np.float32(self._middle))
         for i, (turn, rate) in enumerate(self._coefficients()):

@@ -11,6 +11,7 @@ from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.sparse.solve import tall
 from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, widened
 from fewlabels.kernels.cpu import blocks
+from fewlabels.kernels.cpu.prefetch import aligned
 from fewlabels.machine.progress import Progress
 
 COUNT = 64  # waves looked for
@@ -45,8 +46,7 @@ class SlowWaves:
         count = min(count, n - len(total) - 1)
         self._matrix, self._rng = matrix, np.random.default_rng(seed)
         self._kept = max(1, int(KEPT * count))
-        self._X: Numbers = np.empty((n, count), np.float32)
-        self._spare: Numbers = np.empty_like(self._X)  # to work in
+        self._X, self._spare = aligned(n, count), aligned(n, count)  # the latter to work in
         self._values: Floats = np.empty(0)  # of the first columns of X, the waves so far
         self._off: Floats = np.empty(0)
         self._cut, self._steps = FIRST_CUT, FIRST_STEPS

@@ -16,6 +16,7 @@ from fewlabels.arrays import Flags, Floats, Ints, Numbers
 from fewlabels.field.known import LabelTerms
 from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve.chebyshev import Smoother
+from fewlabels.field.sparse.solve.growing import Growing
 from fewlabels.field.sparse.solve.pcg import System, unit_columns, unsure_ties
 from fewlabels.field.sparse.solve.polynomial import blocks_of
 from fewlabels.field.sparse.solve.refinement import refine
@@ -116,8 +117,7 @@ class Kriging:
         self._direct = rest
         self._failed = False  # to be refined
         self._last: list[tuple[Ints, Floats]] = []  # nodes in order, and their columns of K, last solved for
-        self._nodes: Ints = np.empty(0, dtype=np.int64)  # o
-        self._K: Floats = np.empty((n, 0), np.float32)  # their columns
+        self._known = Growing(n)  # o, and their columns
         self._parts: Ints = np.empty(0, dtype=np.int64)  # the components of F
         self._of: tuple[bytes, bytes] | None = None  # the labels and answers that M is for
         self._M: Floats = np.empty((0, 0))  # its inverse
@@ -192,8 +192,18 @@ class Kriging:
     def copy(self) -> Kriging:
         twin = object.__new__(Kriging)
         twin.__dict__.update(self.__dict__)
-        twin._direct, twin._last = self._direct.copy(), list(self._last)
+        twin._direct, twin._last, twin._known = self._direct.copy(), list(self._last), self._known.copy()
         return twin
+
+    @property
+    def _nodes(self) -> Ints:
+        """o."""
+        return self._known.nodes
+
+    @property
+    def _K(self) -> Floats:
+        """(n, o) the columns of K known."""
+        return self._known.X
 
     def _refined(self, system: System, B: Floats, X: Floats, tolerance: float) -> Floats:
         """X to this tolerance; where that fails Q is solved for directly, now and from now on."""
@@ -269,12 +279,10 @@ class Kriging:
         now = now[~alone[self._component[now]]]
         if len(now) * len(system.held) > MOST_ENTRIES or (len(now) > MANY and self._direct.remainder(system)):
             return False
-        kept = np.isin(self._nodes, now)
+        self._known.keep(np.isin(self._nodes, now))
         new = now[~np.isin(now, self._nodes)]
-        if len(new) or not kept.all():
-            columns = [self._K[:, kept]] + ([self._columns(new)] if len(new) else [])
-            self._K = np.ascontiguousarray(np.hstack(columns) if self._K.size else columns[-1])
-            self._nodes = np.concatenate([self._nodes[kept], new])
+        if len(new):
+            self._known.add(new, self._columns)
         here, self._parts = self._nodes, np.flatnonzero(~alone)
         noise = np.divide(1.0, unsure[here], out=np.zeros(len(here)), where=unsure[here] > 0)
         inside = self._K[here].astype(float)

@@ -116,7 +116,7 @@ class Kriging:
         self._anchor[component[held]] = np.flatnonzero(held)
         self._direct = rest
         self._failed = False  # to be refined
-        self._last: list[tuple[Ints, Floats]] = []  # nodes in order, and their columns of K, last solved for
+        self._last: list[tuple[Ints, Floats]] = []  # nodes and their columns of K, last solved for
         self._known = Growing(n)  # o, and their columns
         self._parts: Ints = np.empty(0, dtype=np.int64)  # the components of F
         self._of: tuple[bytes, bytes] | None = None  # the labels and answers that M is for
@@ -230,20 +230,22 @@ class Kriging:
         """
         X: Floats | None = None
         for known, kept in self._last:
-            places = np.minimum(np.searchsorted(known, nodes), len(known) - 1)
+            order = np.argsort(known)
+            places = order[np.minimum(np.searchsorted(known, nodes, sorter=order), len(known) - 1)]
             here = known[places] == nodes
             if 2 * here.sum() < len(nodes):
                 continue
+            X = np.take(kept, places, axis=1)
             if here.all():
-                return np.take(kept, places, axis=1)
-            X = np.empty((len(kept), len(nodes)), kept.dtype)
-            X[:, here], X[:, ~here] = kept[:, places[here]], self._solved_for(nodes[~here])
+                return X
+            X[:, ~here] = self._solved_for(nodes[~here])
+            break
         if X is None:
             X = self._solved_for(nodes)
         if X.size <= KEEP:
-            order, one = np.argsort(nodes), len(nodes) == 1  # one block of an answer, and one of questions
+            one = len(nodes) == 1  # one block of an answer, and one of questions
             self._last = [last for last in self._last if (len(last[0]) == 1) != one]
-            self._last.append((nodes[order], np.take(X, order, axis=1)))
+            self._last.append((nodes.copy(), X.copy()))
         return X
 
     def _solved_for(self, nodes: Ints) -> Floats:

@@ -11,7 +11,7 @@ from fewlabels.errors import SettingError
 from fewlabels.field import make_field
 from fewlabels.field.dense import DenseField
 from fewlabels.kernels.reference import two_step_marginals
-from fewlabels.learner.hindsight import Hindsight
+from fewlabels.learner.hindsight import Hindsight, Surprise
 from fewlabels.learner.settings import resolve_beta, resolve_smoothness
 from fewlabels.learner.suspects import without_label
 from fewlabels.strategies import first_questions
@@ -227,6 +227,28 @@ class TestHindsight:
         assert plain.expected_error() == pytest.approx(
             (1 - plain.predict_proba().max(axis=1)).mean()
         )  # as the paper has it
+
+    def test_answers_that_no_other_could_have_foretold_are_no_surprise(self, large):
+        graph, y = large
+        ours = answered(graph, y, 20)
+        given, (nodes, p) = ours._answers.given, ours._hindsight.chances()
+        once = next(c for c in range(5) if (y[nodes] == c).sum() > 1)
+        ours.forget([k for k in nodes if y[k] == once][1:])
+        given, (nodes, p) = ours._answers.given, ours._hindsight.chances()
+        judged = [i for i in range(len(nodes)) if y[nodes[i]] != once]
+        found = ours._hindsight.surprise(given)
+        assert found.answers == len(judged) == len(nodes) - 1
+        assert found.missed == pytest.approx(np.mean([1 - p[i, y[nodes[i]]] for i in judged]))
+        assert found.foretold == pytest.approx(np.mean([1 - p[i].max() for i in judged]))
+
+    def test_more_surprise_is_more_error(self):
+        assert Surprise(0, 0.0, 0.0).expected_error(0.3) == 0.3  # nothing is known
+        found = [Surprise(20, missed, 0.2).expected_error(0.1) for missed in np.linspace(0, 1, 11)]
+        assert found == sorted(found)
+        assert found[0] == pytest.approx(0.04)  # a model that is not surprised, and more careful than it has to be
+        assert 0.6 < found[-1] < 1
+        assert Surprise(20, 0.3, 0.3).expected_error(0.1) < Surprise(20, 0.3, 0.1).expected_error(0.1)
+        assert Surprise(10**6, 1.0, 0.0).expected_error(1.0) == 1.0
 
     def test_it_stays_near_the_truth_where_all_is_well(self, large):
         graph, y = large

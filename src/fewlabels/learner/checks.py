@@ -65,7 +65,6 @@ def audited(
         skipped=len(set(skipped).difference(drawn)),
         wrong=tuple(wrong[node] for node in drawn if node in wrong),
         expected=expected,
-        hindsight=None if len(nodes) else hindsight.wrong(answers.given),
         doubt=float((1 - p.max(axis=1)).mean()) if len(nodes) else 0.0,
         unsure=float((1 - answers.chances(np.array(unsure), field.n_classes).max(axis=1)).sum()) if unsure else 0.0,
         n_classes=field.n_classes,

@@ -27,7 +27,6 @@ class Audit:
     skipped: int  # questions that were skipped and no checks: nobody knows, and none of them can be drawn
     wrong: tuple[bool | None, ...]  # of each check in the order drawn, None where it was skipped
     expected: float  # share of wrong nodes by the model alone
-    hindsight: float | None  # share of the answers that the others predict wrongly
     doubt: float = 0.0  # mean chance that the answer to a check is wrong itself
     unsure: float = 0.0  # wrong ones to expect among the nodes with an answer, where answers may be wrong
     n_classes: int = 2
@@ -109,7 +108,7 @@ def estimate(audit: Audit, confidence: float) -> ErrorEstimate:
         rate = (m * audit.least(audit.n_wrong / m) + BELIEVED * risk) / (m + BELIEVED)
         value = rate * share
     else:
-        value = audit.expected if audit.hindsight is None else audit.hindsight * share
+        value = audit.expected
     value = min(max(value + audit.unsure / audit.n_nodes, low), high)
     return ErrorEstimate(value, low, high, confidence, m, audit.n_wrong, audit.expected, audit.not_judged)
 
@@ -163,7 +162,7 @@ def few_left(audit: Audit, target: float) -> bool:
 def checks_to_go(audit: Audit, target: float, confidence: float, wrong: float = 0.0) -> int | None:
     """How many more checks until one may stop, if this share of them is wrong, evenly spread; None if it never comes.
 
-    >>> new = Audit(n_nodes=10**6, left=10**6, skipped=0, wrong=(), expected=0.1, hindsight=None)
+    >>> new = Audit(n_nodes=10**6, left=10**6, skipped=0, wrong=(), expected=0.1)
     >>> [checks_to_go(new, target, confidence=0.9) for target in (0.05, 0.1, 0.2)]
     [54, 27, 13]
     """

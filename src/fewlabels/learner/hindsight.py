@@ -1,9 +1,10 @@
-"""Hindsight: which of the answers the others would have predicted."""
+"""Hindsight: which of the answers the others would have predicted, and what that says of all nodes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,23 @@ from fewlabels.learner.suspects import chances_without, without_label
 from fewlabels.marginals import largest, largest_centred, moved_by
 
 MOST = 1_500  # sure answers up to which all are looked at: 18 MB; beyond, only those asked for
+OF_RISK, OF_SURPRISE = 0.4, 0.8  # what the expected error is made of, fitted (docs/few-labels.md, "How wrong")
+UNKNOWN = 0.5  # what one more answer is thought to have missed by
+
+
+class Surprise(NamedTuple):
+    """What some answers were to the model, each before it was heard, on their mean."""
+
+    answers: int
+    missed: float  # chance that the model had given to other classes than the answer's
+    foretold: float  # chance that it had given to other classes than its first
+
+    def expected_error(self, risk: float) -> float:
+        """The share of nodes to expect to be wrong where the model itself says `risk` (docs/maths.md, "How wrong")."""
+        if not self.answers:
+            return risk
+        missed = (self.answers * self.missed + UNKNOWN) / (self.answers + 1)
+        return min(1.0, OF_RISK * risk + OF_SURPRISE * max(0.0, missed - self.foretold))
 
 
 class Hindsight:
@@ -26,28 +44,27 @@ class Hindsight:
         self._field = field
         self._precision = LabelPrecision(field)
 
-    def wrong(self, given: Sequence[NumberedAnswer]) -> float | None:
-        """The share of the answers that the others predict wrongly, over those whose class another answer names, too:
-        nobody could have predicted the rest. None where there is no such answer.
+    def surprise(self, given: Sequence[NumberedAnswer]) -> Surprise:
+        """By each answer, as the others foretold it; over those whose class another answer names, too: nobody could
+        have predicted the rest.
 
         Where there are unsure answers, only those are judged, which takes no solve.
         """
         field = self._field
         if field.attached.any():
             unsure = [each for each in given if not each.sure]
-            labels, p = [each.label for each in unsure], chances_without(field, unsure, field.component)
+            labels = np.array([each.label for each in unsure], dtype=np.int64)
+            p = chances_without(field, unsure, field.component)
         else:
             nodes, p = self.chances()
-            labels = field.label[nodes].tolist()
-        if not labels:
-            return None
+            labels = field.label[nodes]
         times = Counter(each.label for each in given)
-        judged = [
-            int(np.argmax(row)) != label
-            for label, row in zip(labels, p, strict=True)
-            if times[label] > 1 and not np.isnan(row[0])
-        ]
-        return float(np.mean(judged)) if judged else None
+        judged = np.array([times[label] > 1 for label in labels.tolist()], dtype=bool) & ~np.isnan(p[:, 0])
+        labels, p = labels[judged], p[judged]
+        if not len(p):
+            return Surprise(0, 0.0, 0.0)
+        missed, foretold = 1 - p[np.arange(len(p)), labels], 1 - p.max(axis=1)
+        return Surprise(len(p), float(missed.mean()), float(foretold.mean()))
 
     def chances(self) -> tuple[Ints, Floats]:
         """The nodes with sure labels, and (l, C) the TSA marginals of each without its own, centred where the field is;

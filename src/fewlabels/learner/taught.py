@@ -39,8 +39,6 @@ from fewlabels.strategies import Strategy, make_strategy
 if TYPE_CHECKING:
     import pandas as pd
 
-TRUSTED = 0.7  # how much of the expected error is the model's own; the rest is what it got wrong of the answers
-
 
 class Taught:
     """What was answered, and what follows from it for every node."""
@@ -294,17 +292,15 @@ class Taught:
     def expected_error(self) -> float:
         """The share of nodes expected to be predicted wrongly: the zero-one risk of the chances, R.
 
-        Where the learner is centred, R is set beside the share of the answers so far that the others would have
-        predicted wrongly: R alone is too sure of itself, the answers are harder than most nodes (docs/maths.md,
-        "Few labels"). Before every class has been heard it says little.
+        Where the learner is centred, R is corrected by how much the answers so far surprised it (docs/maths.md, "How
+        wrong"). Before every class has been heard it says little.
         """
         if self._error is None:
             risk = zero_one_risk(self.predict_proba(), self.graph.n_nodes)
+            left = len(self._field.unlabelled) / self.graph.n_nodes
+            if self._field.centring is not None and left:
+                risk = left * self._hindsight.surprise(self._answers.given).expected_error(risk / left)
             self._error = risk
-            wrong = None if self._field.centring is None else self._hindsight.wrong(self._answers.given)
-            if wrong is not None:
-                left = len(self._field.unlabelled) / self.graph.n_nodes
-                self._error = TRUSTED * risk + (1 - TRUSTED) * wrong * left
         return self._error
 
     def _named(self, answer: NumberedAnswer) -> tuple[Hashable, Hashable, float]:

@@ -73,7 +73,7 @@ def answers_to_verdict(
 def forecast(audit: Audit, answered: int, more: int | None, target: float, confidence: float, every: int) -> str:
     """The same in a sentence; how many checks it takes is known before anybody starts.
 
-    >>> new = Audit(n_nodes=5_000, left=5_000, skipped=0, wrong=(), expected=0.9, hindsight=None)
+    >>> new = Audit(n_nodes=5_000, left=5_000, skipped=0, wrong=(), expected=0.9)
     >>> forecast(new, 0, None, target=0.05, confidence=0.9, every=4)
     'To know that at most 5% are wrong takes at least 54 checks, all of them right, after 20 answers.'
     """

@@ -69,6 +69,8 @@ def print_tables(rows):
         cells = [stop_cell(kinds.get(f"stop {target:g}", []), target) for target in TARGETS]
         print(f"| {name} | {len(kinds.get('interval', []))} | {held} | {wide} | " + " | ".join(cells) + " |")
     every = {kind: [row for kinds in sets.values() for row in kinds.get(kind, [])] for kind in kinds_of(sets)}
+    if not {"today", *(f"stop {target:g}" for target in TARGETS)} <= set(every):
+        return
     print("\nshare of all runs that stop, and that stop wrongly\n| rule | 5% | 10% | 20% |\n|---|---|---|---|")
     rules = {"checks": [stops(every[f"stop {target:g}"], target)[:2] for target in TARGETS]}
     for target in TARGETS:

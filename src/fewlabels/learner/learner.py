@@ -38,7 +38,7 @@ class ActiveLearner(Asking):
     >>> learner.predict().tolist()
     ['cat', 'cat', 'cat', 'cat', 'cat', 'dog', 'dog']
     >>> round(learner.expected_error(), 2)
-    0.1
+    0.08
 
     graph is a `Graph`; one of networkx, igraph or PyTorch Geometric, a frame with columns source and target, or a
     symmetric matrix of weights is made into one. A node is its number, or its name where the graph has names. The same

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from fewlabels.arrays import TIE, Flags, Floats, Ints
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 
 FEW = 2.0  # answers per class up to which the mean of h says nothing of the shares of the classes
 RARE = 0.1  # share of the component's nodes answered, likewise
@@ -20,7 +20,7 @@ LEAST = 10  # of them in a component, for it to be seen there
 SEED = 17
 
 
-def centred_h(field: Field) -> Floats:
+def centred_h(field: Conditioned) -> Floats:
     """(u, C) h, centred where the field is."""
     return field.h if field.centring is None else Centre(field).h
 
@@ -33,7 +33,7 @@ class Centre:
     that is, varies from node to node as labels do. Where all of h is near its mean, the mean would win everywhere.
     """
 
-    def __init__(self, field: Field, *, answers_only: bool = False) -> None:
+    def __init__(self, field: Conditioned, *, answers_only: bool = False) -> None:
         """answers_only: as if no model had an opinion."""
         self._field, self._by_group = field, Components(field, answers_only=answers_only)
         self.offset: Floats = self._by_group.moved()[field.component]  # (n, C) what is taken off h
@@ -54,11 +54,10 @@ class Centre:
 class Components:
     """What the centre depends on, a row for each component; or for whatever state of one its rows are changed to."""
 
-    def __init__(self, field: Field, *, answers_only: bool = False) -> None:
+    def __init__(self, field: Conditioned, *, answers_only: bool = False) -> None:
         C, u, h, group = field.n_classes, field.unlabelled, field.h, field.component
         groups = int(group.max()) + 1
-        free = field.label < 0  # where a label is sure, unsure answers count for nothing
-        answered = np.flatnonzero(~free | field.attached.any(axis=1))
+        in_doubt, weights = field.answers.in_doubt
 
         def count(nodes: Ints, weight: Floats | None = None) -> Floats:
             return np.bincount(group[nodes], weight, groups).astype(float)
@@ -68,12 +67,12 @@ class Components:
         self.shares = field.centring.shares if field.centring is not None else None
         self.total = np.stack([count(u, h[:, c]) for c in range(C)], axis=1)  # (groups, C) of h where unlabelled
         self.size = count(u)  # unlabelled nodes
-        self.known = count(answered)  # answered nodes
-        named = [np.flatnonzero((field.label == c) | (free & (field.attached[:, c] > 0))) for c in range(C)]
+        self.known = count(field.answers.nodes)  # answered nodes
+        named = [np.append(np.flatnonzero(field.label == c), in_doubt[weights[:, c] > 0]) for c in range(C)]
         self.named = np.stack([count(nodes) for nodes in named], axis=1)  # (groups, C) nodes answered with each class
         self.sample = sampled(field.n_nodes)  # (s,)
         self.seen = field.label[self.sample] < 0  # (s,)
-        self.h = at_sample(field, h.T).T  # (s, C)
+        self.h = np.where(self.seen[:, None], field.all_h[self.sample], 0.0)  # (s, C)
         self.of = group[self.sample]  # (s,)
         self._places: dict[int, Ints] = {}  # of each component in the sample
         away = abs(self.h - self.mean()[self.of]).sum(axis=1) * self.seen
@@ -130,15 +129,6 @@ def sampled(n: int) -> Ints:
     chosen = np.random.default_rng(SEED).choice(n, SAMPLED, replace=False) if n > SAMPLED else np.arange(n)
     found = np.sort(chosen)
     found.flags.writeable = False  # all share it
-    return found
-
-
-def at_sample(field: Field, values: Floats) -> Floats:
-    """(m, s) values at the nodes of the sample, of (m, u) those at the unlabelled nodes; 0 where labelled."""
-    sample, place = sampled(field.n_nodes), np.full(field.n_nodes, -1)
-    place[field.unlabelled] = np.arange(len(field.unlabelled))
-    found, seen = np.zeros((len(values), len(sample))), place[sample] >= 0
-    found[:, seen] = values[:, place[sample[seen]]]
     return found
 
 

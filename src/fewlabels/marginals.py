@@ -8,15 +8,15 @@ import numpy as np
 
 from fewlabels.arrays import TIE, Flags, Floats, Ints
 from fewlabels.centring import Centre, centred_h
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 from fewlabels.kernels import reference
-from fewlabels.kernels.reference import answer, leaning
+from fewlabels.kernels.reference import answer
 
 if TYPE_CHECKING:
     from fewlabels.kernels.exact.elimination import Tree
 
 
-def two_step_marginals(field: Field) -> Floats:
+def two_step_marginals(field: Conditioned) -> Floats:
     """(u, C) TSA marginals: sigmoid(2 h_k / G_kk), normalised (Jun & Nowak 2016, decision value f_k); with the centred
     h where the field is centred, and with the pull of a model's opinion where there is one.
     """
@@ -27,19 +27,19 @@ def two_step_marginals(field: Field) -> Floats:
     return reference.two_step_marginals(half, np.ones(len(h)))
 
 
-def harmonic_marginals(field: Field) -> Floats:
+def harmonic_marginals(field: Conditioned) -> Floats:
     """(u, C) ZLG marginals: (h_k + 1) / 2, normalised over the classes (Zhu, Lafferty & Ghahramani 2003)."""
     return reference.harmonic_marginals(field.h)
 
 
-def exact_marginals(field: Field) -> Floats:
+def exact_marginals(field: Conditioned) -> Floats:
     """(u, C) marginals of the binary Markov random field, one-vs-rest, normalised; for graphs of small treewidth."""
     from fewlabels.kernels.exact import junction_tree  # loads SciPy
 
     return junction_tree.exact_marginals(*markov_field(field))
 
 
-def markov_field(field: Field) -> tuple[Tree, Floats]:
+def markov_field(field: Conditioned) -> tuple[Tree, Floats]:
     """The binary Markov random field over the unlabelled nodes: their junction tree, and (u, C) the labels' pull.
 
     A label turns each of its edges into log odds of 2 beta w at the other end, towards +1 in the column of its class
@@ -50,12 +50,13 @@ def markov_field(field: Field) -> tuple[Tree, Floats]:
     rows = field.weights[field.unlabelled]
     known = np.flatnonzero(field.label >= 0)
     signs = np.array([answer(c, field.n_classes) for c in range(field.n_classes)])  # (C, C)
-    _, unsure = leaning(field.attached[field.unlabelled])
-    pull = 2 * (rows[:, known] @ signs[field.label[known]] + unsure)  # (u, C)
+    pull = 2 * (rows[:, known] @ signs[field.label[known]])  # (u, C)
+    nodes, weights = field.answers.in_doubt
+    pull[np.searchsorted(field.unlabelled, nodes)] += 2 * (2 * weights - weights.sum(axis=1, keepdims=True))
     return tree_of(rows[:, field.unlabelled]), pull
 
 
-def predicted(field: Field) -> Ints:
+def predicted(field: Conditioned) -> Ints:
     """(u,) class number: that of the largest h, on a tie the class listed first.
 
     Where the field is centred: of the largest centred h among the classes that some answer in the component has named,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from fewlabels.arrays import Floats
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 from fewlabels.field.opinion import asking_h
 from fewlabels.kernels import reference
 from fewlabels.marginals import markov_field, two_step_marginals
 
 
-def expected_error(field: Field) -> float:
+def expected_error(field: Conditioned) -> float:
     """R: the mean over all nodes of one minus the largest TSA marginal; a labelled node is never wrong."""
     return zero_one_risk(two_step_marginals(field), field.n_nodes)
 
 
-def uncentred_risk(field: Field) -> float:
+def uncentred_risk(field: Conditioned) -> float:
     """R of the field as it asks: the look-ahead of TSA is about this one."""
     return zero_one_risk(reference.two_step_marginals(asking_h(field), field.variance), field.n_nodes)
 
@@ -24,17 +24,17 @@ def zero_one_risk(p: Floats, n: int) -> float:
     return float((1 - p.max(axis=1, initial=0)).sum() / n)
 
 
-def two_step_lookahead(field: Field) -> Floats:
+def two_step_lookahead(field: Conditioned) -> Floats:
     """(u,) R+q: the expected error after asking q, over the answers q may give, by TSA marginals."""
     return field.two_step_costs().values
 
 
-def harmonic_lookahead(field: Field) -> Floats:
+def harmonic_lookahead(field: Conditioned) -> Floats:
     """(u,) R+q by ZLG marginals."""
     return field.harmonic_costs().values
 
 
-def exact_lookahead(field: Field) -> Floats:
+def exact_lookahead(field: Conditioned) -> Floats:
     """(u,) R+q by exact marginals of the binary Markov random field; for graphs of small treewidth."""
     from fewlabels.kernels.exact import junction_tree_cpu  # loads Numba
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import SettingError, nearest
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 from fewlabels.marginals import harmonic_marginals
 
 ACQUISITIONS = ("unc_sampling", "var_opt", "sigma_opt", "model_change", "model_change_var_opt")
@@ -33,7 +33,7 @@ class FromGraphLearning:
             )
         self.arguments = arguments
 
-    def cost(self, field: Field) -> Floats:
+    def cost(self, field: Conditioned) -> Floats:
         u = len(field.unlabelled)
         if not u:
             return np.zeros(0)
@@ -58,12 +58,11 @@ def named(name: str) -> Any:
     return getattr(active_learning, name)
 
 
-def covariance(field: Field) -> Floats:
+def covariance(field: Conditioned) -> Floats:
     """(u, u) G; in a component of m nodes without a label, its finite part plus 1 / (tau m) for the unknown level."""
     G, island = field.G, field.island
     if (island < 0).all():
         return G
-    G = G.copy()
     for component in np.unique(island[island >= 0]):
         members = np.flatnonzero(island == component)
         G[np.ix_(members, members)] += 1 / (LEVEL * len(members))

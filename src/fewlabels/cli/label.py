@@ -199,7 +199,7 @@ def open_page(
     """Say what was understood, open the page, and say at the end where the answers are."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stopped by a service manager: the same as Ctrl-C
     passive_threads()
-    from fewlabels.field import DENSE_UP_TO
+    from fewlabels.field.spec import DENSE_UP_TO
     from fewlabels.items.describe import describe, describe_labels
     from fewlabels.session import Session, check_settings
     from fewlabels.session.warm_up import warm_up

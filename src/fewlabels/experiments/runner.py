@@ -16,8 +16,8 @@ from fewlabels.arrays import Floats
 from fewlabels.errors import SettingError
 from fewlabels.experiments.results import Results
 from fewlabels.experiments.trials import Draw, Row, run_trial
-from fewlabels.field import Field, make_field
-from fewlabels.learner.settings import resolve_beta, resolve_overlap, resolve_smoothness
+from fewlabels.field import FieldSpec
+from fewlabels.field.covariance import Covariance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,11 +77,8 @@ def run(
         todo = [task for task in wanted if task not in results.done]
         if todo:
             with _one_way():
-                a = resolve_smoothness(example.graph, plan.smoothness).value
-                seen, _ = resolve_overlap(example.graph, plan.overlap, a)
-                beta = resolve_beta(seen, plan.beta, a)
-                field = make_field(seen, len(example.classes), beta, smoothness=a)
-            for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, field, jobs, cluster):
+                covariance = FieldSpec(plan.beta, plan.smoothness, plan.overlap).resolved(example.graph).build()
+            for (strategy, trial), rows in _in_parallel(plan, n_labels, todo, covariance, jobs, cluster):
                 results.append(strategy, trial, rows)
                 on_trial(strategy)
         results.finish()
@@ -91,17 +88,17 @@ def run(
 
 
 def _in_parallel(
-    plan: Plan, n_labels: int, todo: list[tuple[str, int]], field: Field, jobs: int, cluster: str | None
+    plan: Plan, n_labels: int, todo: list[tuple[str, int]], covariance: Covariance, jobs: int, cluster: str | None
 ) -> Iterator[tuple[tuple[str, int], list[Row]]]:
     """Every trial's rows, in the order they are finished."""
     from joblib import Parallel, delayed
 
     with _backend(cluster):
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        yield from parallel(delayed(_task)(plan, n_labels, task, field) for task in todo)
+        yield from parallel(delayed(_task)(plan, n_labels, task, covariance) for task in todo)
 
 
-def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tuple[tuple[str, int], list[Row]]:
+def _task(plan: Plan, n_labels: int, task: tuple[str, int], covariance: Covariance) -> tuple[tuple[str, int], list[Row]]:
     strategy, trial = task
     for name in plan.strategies:
         check_name(name)  # loads its package: joblib ends a worker that grows by 300 MB after its first task as leaking
@@ -113,9 +110,9 @@ def _task(plan: Plan, n_labels: int, task: tuple[str, int], field: Field) -> tup
             trial,
             plan.seed,
             plan.beta,
-            field,
-            field.smoothness,
-            field.overlap,
+            covariance,
+            plan.smoothness,
+            plan.overlap,
             plan.centred,
             plan.prior,
         )

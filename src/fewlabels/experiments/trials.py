@@ -11,7 +11,7 @@ import numpy as np
 from fewlabels.adapters.named import strategy_named
 from fewlabels.arrays import Floats
 from fewlabels.experiments.datasets import Dataset
-from fewlabels.field import Field
+from fewlabels.field.covariance import Covariance
 from fewlabels.learner import ActiveLearner
 from fewlabels.strategies import Strategy
 
@@ -46,7 +46,7 @@ def run_trial(
     trial: int,
     seed: int,
     beta: float | str,
-    engine: str | Field = "auto",
+    engine: str | Covariance = "auto",
     smoothness: float | str = 0.0,
     overlap: float | str = 0.0,
     centred: bool | str = False,

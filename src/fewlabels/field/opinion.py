@@ -12,7 +12,7 @@ from fewlabels.arrays import Floats, Ints
 if TYPE_CHECKING:
     from scipy import sparse  # 0.2 s, which completion in the shell does without
 
-    from fewlabels.field import Field
+    from fewlabels.field.conditioned import Conditioned
 
 STEPS = 3  # how often chances are averaged over the links
 SHARES = (np.arange(40) + 0.5) / 40  # of the nodes that a model may know something of
@@ -47,7 +47,7 @@ class Opinion:
         self.follows_links = _follows(links, chances)  # at most 1
         self._links = links
 
-    def trust(self, field: Field) -> Trust:
+    def trust(self, field: Conditioned) -> Trust:
         """How far links and answers bear the model out; an unsure answer counts as the class it leans to."""
         nodes, said = answered(field)
         ratio = self.chances.shape[1] * np.maximum(self.chances[nodes, said], LEAST)  # (l,) to an equal chance
@@ -58,7 +58,7 @@ class Opinion:
         known, odds = float((likelihood * SHARES).sum() / likelihood.sum()), AT_FIRST * speaks_for
         return Trust(speaks_for, known * odds / (1 + odds), len(nodes), self.follows_links < GUESS)
 
-    def pull(self, field: Field) -> Floats:
+    def pull(self, field: Conditioned) -> Floats:
         """(n, C) what is added to the log odds of each class against the rest; 0 where the model has no opinion.
 
         Averages are surer than they look, so they count up to threefold while answers are fewer than classes.
@@ -68,7 +68,7 @@ class Opinion:
         weight = 1 + 2 * min(1.0, C / max(trust.answers, 1))
         return np.asarray(weight * (np.log((C - 1) * p) - np.log1p(-p)))
 
-    def believed(self, field: Field) -> bool:
+    def believed(self, field: Conditioned) -> bool:
         """Whether nothing speaks against the model: then classes that no answer has named may be predicted."""
         return self.says_something and self.trust(field).speaks_for > REFUTED
 
@@ -78,15 +78,16 @@ class Opinion:
         return Opinion(self._links, np.hstack([self.chances * C / (C + 1), np.full((n, 1), 1 / (C + 1))]))
 
 
-def answered(field: Field) -> tuple[Ints, Ints]:
+def answered(field: Conditioned) -> tuple[Ints, Ints]:
     """The nodes with an answer, and the class each has or leans to."""
-    unsure = (field.label < 0) & field.attached.any(axis=1)
-    said = np.where(unsure, field.attached.argmax(axis=1), field.label)
+    said = field.label.copy()
+    in_doubt, weights = field.answers.in_doubt
+    said[in_doubt] = weights.argmax(axis=1)
     nodes = np.flatnonzero(said >= 0)
     return nodes, said[nodes]
 
 
-def asking_h(field: Field) -> Floats:
+def asking_h(field: Conditioned) -> Floats:
     """(u, C) h as questions are chosen by it: moved towards the model's opinion within [-1, 1].
 
     By the full pull, which may lead far beyond, an answer that confirms the model would seem to be a setback.

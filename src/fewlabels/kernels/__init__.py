@@ -4,9 +4,11 @@ All hold the same functions with the same arguments. An argument named `island` 
 has a label, else the number of its component. There G is infinite in the limit and its block holds the finite part, the
 pseudo-inverse of the component's Laplacian (docs/maths.md, "Components without a label").
 
+G may be of all nodes, not of the u unlabelled ones only: `nodes` (u,) are then the rows and columns of these.
+
 Two more arguments of the look-ahead only save time; `reference` does without them. `piece` (u,) numbers, from 0, the
-pieces into which the labelled nodes cut the graph: G is zero between them. `skipped` (u,) marks the nodes that will not
-be asked: their costs, and others that are clearly not the lowest, may carry float32's rounding error.
+pieces into which the labelled nodes cut the graph: G is zero between them. `asked` (u,) marks the nodes that may be
+asked about: the costs of the others, and those that are clearly not the lowest, may carry float32's rounding error.
 
 `sparse_reference` specifies the look-ahead of the engine that never forms G. Exact inference stands apart, in `exact`.
 """

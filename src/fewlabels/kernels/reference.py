@@ -7,6 +7,11 @@ import numpy as np
 from fewlabels.arrays import EPS, Flags, Floats, Ints
 
 
+def among(G: Floats, nodes: Ints | None) -> Floats:
+    """(u, u) G among these nodes, of one for all."""
+    return G if nodes is None else G[np.ix_(nodes, nodes)]
+
+
 def variance(G: Floats, island: Ints) -> Floats:
     """Variance left at each node, G_kk; infinite where the component has no label."""
     return np.where(island < 0, np.diag(G), np.inf)
@@ -52,9 +57,10 @@ def harmonic_error(h: Floats) -> Floats:
 
 def two_step_cost(
     G: Floats, h: Floats, island: Ints, n: int,
-    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+    *, nodes: Ints | None = None, piece: Ints | None = None, asked: Flags | None = None, signed: bool = False,
 ) -> Floats:  # fmt: skip
     """Look-ahead risk R+q of the two-step marginals: the expected error over all n nodes once q is answered."""
+    G = among(G, nodes)
     u, C = h.shape
     chance = two_step_marginals(h, variance(G, island))  # (u, C)
     cost = np.zeros(u)
@@ -70,9 +76,10 @@ def two_step_cost(
 
 def harmonic_cost(
     G: Floats, h: Floats, island: Ints, n: int,
-    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+    *, nodes: Ints | None = None, piece: Ints | None = None, asked: Flags | None = None, signed: bool = False,
 ) -> Floats:  # fmt: skip
     """Look-ahead risk R+q of the harmonic marginals (ZLG)."""
+    G = among(G, nodes)
     u, C = h.shape
     chance = harmonic_marginals(h)  # (u, C)
     cost = np.zeros(u)
@@ -85,13 +92,15 @@ def harmonic_cost(
     return cost
 
 
-def vopt_cost(G: Floats, island: Ints) -> Floats:
+def vopt_cost(G: Floats, island: Ints, *, nodes: Ints | None = None) -> Floats:
     """Variance left after each question: tr G - |G_q|^2 / G_qq. A component without a label comes first."""
+    G = among(G, nodes)
     return vopt_from_sums((G**2).sum(axis=1), np.diag(G), island)
 
 
-def sopt_cost(G: Floats, island: Ints) -> Floats:
+def sopt_cost(G: Floats, island: Ints, *, nodes: Ints | None = None) -> Floats:
     """Variance left in the sum of labels: 1'G1 - (1'G_q)^2 / G_qq. The largest component without a label is first."""
+    G = among(G, nodes)
     return sopt_from_sums(G.sum(axis=1), np.diag(G), island)
 
 

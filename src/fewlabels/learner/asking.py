@@ -28,7 +28,7 @@ class Asking(Taught):
         super()._begin()
         self._costs: Costs | None = None  # (n,) the strategy's in this state, once asked for
         self._two_step: Floats | None = None  # (n,) R+q in this state, once asked for
-        self._foresight = Foresight(self._raw_field, self._strategy)
+        self._foresight = Foresight(self._field, self._strategy)
         self.last_question: Screening | None = None  # how it was chosen, where not every node was scored in full
 
     @overload
@@ -80,7 +80,7 @@ class Asking(Taught):
         return risk - self._two_step
 
     def outcomes(self, node: Hashable) -> list[Outcome]:
-        """What each possible answer to this node would change. Needs room for a second field."""
+        """What each possible answer to this node would change."""
         k = self.graph.position(node)
         if k in self._answers.sure:
             raise LabelError(
@@ -91,22 +91,16 @@ class Asking(Taught):
     def prepare(self, node: Hashable, label: Any) -> None:
         """Work out now what to ask once this answer is taught, so that `query` is ready at once.
 
-        Needs room for a second field. Anything else that is taught or done drops what was prepared.
+        Anything else that is taught or done drops what was prepared.
         """
         k, c = self.graph.position(node), answers.class_number(self._classes, label)
         if k not in self._answers.sure:
-            self.catch_up()
             self._foresight.prepare(k, c)
 
     @property
     def ready(self) -> bool:
         """Whether the costs of this state are known, so that `query` answers at once."""
         return self._costs is not None
-
-    @property
-    def can_look_further(self) -> bool:
-        """Whether there is room for the second field that `outcomes` and `prepare` need."""
-        return self._field.can_copy()
 
     def upcoming(self, node: Hashable) -> dict[Hashable, Any]:
         """{label: the node to ask next if that is the answer to this node}, for the answers that were prepared."""
@@ -142,4 +136,4 @@ class Asking(Taught):
     def _changed(self) -> None:
         super()._changed()
         self._costs = self._two_step = None
-        self._foresight = Foresight(self._raw_field, self._strategy)
+        self._foresight = Foresight(self._field, self._strategy)

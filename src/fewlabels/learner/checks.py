@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fewlabels.arrays import Flags
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 from fewlabels.learner.answers import Answers
 from fewlabels.learner.estimate import Audit, can_stop
 from fewlabels.learner.hindsight import Hindsight
@@ -42,7 +42,7 @@ class NextQuestion(NamedTuple):
 
 
 def audited(
-    field: Field,
+    field: Conditioned,
     hindsight: Hindsight,
     answers: Answers,
     skipped: Collection[int],

@@ -8,7 +8,7 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import QueryError
-from fewlabels.field import Costs, Field
+from fewlabels.field import Conditioned, Costs
 from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.strategies import Strategy, cost_of, lowest
 
@@ -31,39 +31,33 @@ def require_left(wanted: int, left: int, answered: int, skipped: int, left_out: 
 
 
 def in_turn(
-    strategy: Strategy, field: Field, wanted: int, choose: Callable[[Costs], int], first: Costs | None = None
+    strategy: Strategy, field: Conditioned, wanted: int, choose: Callable[[Costs], int], first: Costs | None = None
 ) -> list[int]:
     """Different nodes, one after another, each chosen as if those before were of their most probable class.
 
     `choose` is given (n,) the costs, NaN where a label is known or supposed and where no question is to be asked; it
-    returns a node. `first` are the costs of the field as it is, if already known. The field ends as it began.
+    returns a node. `first` are the costs of the field as it is, if already known.
     """
     chosen: list[int] = []
-    supposed: list[int] = []
-    try:
-        while True:
-            costs = node_costs(strategy, field) if chosen or first is None else first
-            chosen.append(choose(costs))
-            if len(chosen) == wanted:
-                return chosen
-            place = int(np.flatnonzero(field.unlabelled == chosen[-1])[0])
-            guess = largest(two_step_marginals(field)[[place]])[0]
-            field.observe(chosen[-1], int(guess))
-            supposed.append(chosen[-1])
-    finally:
-        for node in reversed(supposed):
-            field.forget(node)
+    while True:
+        costs = node_costs(strategy, field) if chosen or first is None else first
+        chosen.append(choose(costs))
+        if len(chosen) == wanted:
+            return chosen
+        place = int(np.searchsorted(field.unlabelled, chosen[-1]))
+        guess = largest(two_step_marginals(field)[[place]])[0]
+        field = field.with_answer(chosen[-1], int(guess))
 
 
-def node_costs(strategy: Strategy, field: Field) -> Costs:
+def node_costs(strategy: Strategy, field: Conditioned) -> Costs:
     """(n,) the strategy's costs by node number, NaN where labelled and where no question will be about the node."""
     values, screening = cost_of(strategy, field)
     return Costs(at_nodes(field, values), screening)
 
 
-def at_nodes(field: Field, values: Floats) -> Floats:
+def at_nodes(field: Conditioned, values: Floats) -> Floats:
     """(n,) a field's values at their node numbers, NaN where labelled and where no question will be about the node."""
     everywhere = np.full(field.n_nodes, np.nan)
     everywhere[field.unlabelled] = values
-    everywhere[field.skipped] = np.nan
+    everywhere[list(field.closed)] = np.nan
     return everywhere

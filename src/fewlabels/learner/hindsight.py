@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
-from fewlabels.centring import Centre, Components, at_sample, sampled
-from fewlabels.field import Field
-from fewlabels.kernels.reference import leaning, two_step_marginals
+from fewlabels.centring import Centre, Components, sampled
+from fewlabels.field import Conditioned
+from fewlabels.field.conditioned import LeftOut
+from fewlabels.kernels.reference import two_step_marginals
 from fewlabels.learner.answers import NumberedAnswer
-from fewlabels.learner.label_precision import LabelPrecision
-from fewlabels.learner.suspects import chances_without, without_label
+from fewlabels.learner.suspects import chances_without
 from fewlabels.marginals import largest, largest_centred, moved_by
 
-MOST = 1_500  # sure answers up to which all are looked at: 18 MB; beyond, only those asked for
 OF_RISK, OF_SURPRISE = 0.4, 0.8  # what the expected error is made of, fitted (docs/few-labels.md, "How wrong")
 UNKNOWN = 0.5  # what one more answer is thought to have missed by
 
@@ -40,18 +40,19 @@ class Surprise(NamedTuple):
 class Hindsight:
     """What the learner would say of an answered node, had it no answer."""
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Conditioned) -> None:
         self._field = field
-        self._precision = LabelPrecision(field)
+
+    @cached_property
+    def _left(self) -> LeftOut:
+        return self._field.left_out(sampled(self._field.n_nodes))
 
     def surprise(self, given: Sequence[NumberedAnswer]) -> Surprise:
         """By each answer, as the others foretold it; over those whose class another answer names, too: nobody could
-        have predicted the rest.
-
-        Where there are unsure answers, only those are judged, which takes no solve.
+        have predicted the rest. Where there are unsure answers, only those are judged.
         """
         field = self._field
-        if field.attached.any():
+        if field.answers.unsure:
             unsure = [each for each in given if not each.sure]
             labels = np.array([each.label for each in unsure], dtype=np.int64)
             p = chances_without(field, unsure, field.component)
@@ -67,52 +68,37 @@ class Hindsight:
         return Surprise(len(p), float(missed.mean()), float(foretold.mean()))
 
     def chances(self) -> tuple[Ints, Floats]:
-        """The nodes with sure labels, and (l, C) the TSA marginals of each without its own, centred where the field is;
-        NaN where it is alone in its component. None at all beyond `MOST`; unsure answers must not be about.
+        """The answered nodes, and (l, C) the TSA marginals of each without its own answer, centred where the field is;
+        NaN where it is alone in its component.
         """
-        field, kept = self._field, self._precision
-        nodes = np.flatnonzero(field.label >= 0)
-        if len(nodes) > MOST:
-            return nodes[:0], np.empty((0, field.n_classes))
-        kept.keep(nodes)
-        own = np.diag(kept.S)[kept.rows(nodes), None]  # (l, 1) 1 / G of each without its label
-        offset = 0.0 if field.centring is None else Centre(field).offset[nodes]
-        half = own * (kept.signs(nodes) - offset) - kept.times_labels(nodes)  # f / 2
+        field, left = self._field, self._left
+        offset = 0.0 if field.centring is None else Centre(field).offset[left.nodes]
+        half = (left.h - offset) / left.variance[:, None]  # f / 2
         if field.opinion is not None:
-            half += field.opinion.pull(field)[nodes] / 2
-        p = two_step_marginals(half, np.ones(len(nodes)))
-        component = field.component[nodes]
-        p[np.bincount(component, minlength=1)[component] == 1] = np.nan
-        return nodes, p
+            half += field.opinion.pull(field)[left.nodes] / 2
+        p = two_step_marginals(half, np.ones(len(half)))
+        p[np.isinf(left.variance)] = np.nan
+        return left.nodes, p
 
     def predictions(self, nodes: Ints) -> Ints:
         """(m,) class number: what the learner would predict at each of these answered nodes, had it no answer."""
-        field, kept = self._field, self._precision
-        if field.attached.any():
-            h, change, own, (there, by) = self._fitted_plainly(nodes)
-        else:
-            labelled = np.flatnonzero(field.label >= 0)
-            kept.keep(labelled if len(labelled) <= MOST else nodes)
-            row, Y = kept.rows(nodes), kept.signs(nodes)
-            own = np.diag(kept.S)[row]  # (m,)
-            h = Y - _ratio(kept.times_labels(nodes), own[:, None])  # (m, C)
-            change = h - (Y - h) * (kept.total[row, None] - 1)
-            there, by = kept.sampled[row], h - Y  # how h changes at the nodes of the sample
-        state = Components(field).rows(field.component[nodes])
-        alone = state.known == 1  # nothing is known of its component without it
-        h[alone] = 0
-        variance = np.divide(1, own, out=np.full(len(own), np.inf), where=(own > 0) & ~alone)
+        field, left = self._field, self._left
+        order = np.argsort(left.nodes)
+        row = order[np.searchsorted(left.nodes[order], nodes)]
+        h, variance = left.h[row], left.variance[row]
         if field.centring is None:
             return largest(self._with_opinion(nodes, h, variance))
-        state.total += change
-        sure = field.label[nodes] >= 0
-        state.size += sure  # one with unsure answers is among the unlabelled
+        sure = field.label[nodes] >= 0  # one with unsure answers is among the unlabelled
+        by = h - left.values[row]
+        state = Components(field).rows(field.component[nodes])
+        state.total += by * (left.total[row] - sure)[:, None] + h * sure[:, None]
+        state.size += sure
         joins = sure & np.isin(nodes, state.sample)
         for i, group in enumerate(field.component[nodes].tolist()):
-            state.spread_again(i, group, there[i], by[i], h[i : i + int(joins[i])])
+            state.spread_again(i, group, left.there[row[i]], by[i], h[i : i + int(joins[i])])
         state.known -= 1
         state.named -= _named(field, nodes)
-        heard = (state.named > 0) | alone[:, None] | state.all_heard
+        heard = (state.named > 0) | np.isinf(variance)[:, None] | state.all_heard
         return largest_centred(h, self._with_opinion(nodes, h - state.moved(), variance), heard)
 
     def _with_opinion(self, nodes: Ints, h: Floats, variance: Floats) -> Floats:
@@ -120,38 +106,11 @@ class Hindsight:
         opinion = self._field.opinion
         return h if opinion is None else moved_by(opinion.pull(self._field)[nodes], h, variance)
 
-    def _fitted_plainly(self, nodes: Ints) -> tuple[Floats, Floats, Floats, tuple[Floats, Floats]]:
-        """(m, C) h at each of these answered nodes without its answers, how the sum of h over the unlabelled nodes
-        changes, and (m,) 1 / G there; how h changes at the nodes of the sample, (m, s) times (m, C). Two solves each.
-        """
-        field = self._field
-        h, change = np.zeros((2, len(nodes), field.n_classes))
-        ties, leans = (each[nodes] for each in leaning(field.attached))  # (m,) and (m, C)
-        sure = field.label[nodes] >= 0
-        found = without_label(field, nodes[sure])
-        h[sure] = _ratio(found.pull - leans[sure], (found.precision - ties[sure])[:, None])
-        change[sure] = h[sure] - (self._precision.signs(nodes[sure]) - h[sure]) * found.reach[:, None]
-        place = np.full(field.n_nodes, -1)
-        place[field.unlabelled] = np.arange(len(field.unlabelled))
-        place = place[nodes[~sure]]
-        columns = field.columns(nodes[~sure])  # (u, m)
-        variance, total = field.variance[place, None], columns.sum(axis=0)[:, None]
-        h[~sure] = _ratio(field.h[place] / variance - leans[~sure], 1 / variance - ties[~sure, None])
-        change[~sure] = total * (ties[~sure, None] * h[~sure] - leans[~sure])
-        own = np.empty(len(nodes))
-        own[sure], own[~sure] = found.precision - ties[sure], 1 / variance[:, 0] - ties[~sure]
-        there, by = np.empty((len(nodes), len(sampled(field.n_nodes)))), np.empty_like(h)
-        there[sure], there[~sure] = at_sample(field, field.reach(nodes[sure])), at_sample(field, columns.T)
-        by[sure], by[~sure] = h[sure] - self._precision.signs(nodes[sure]), ties[~sure, None] * h[~sure] - leans[~sure]
-        return h, change, own, (there, by)
 
-
-def _named(field: Field, nodes: Ints) -> Flags:
+def _named(field: Conditioned, nodes: Ints) -> Flags:
     """(m, C) the classes that the answers to each of these nodes name; where one is sure, that one."""
-    label = field.label[nodes, None]
-    return np.where(label >= 0, label == np.arange(field.n_classes), field.attached[nodes] > 0)
-
-
-def _ratio(top: Floats, bottom: Floats) -> Floats:
-    """The quotient; zero where both are, since no other answer reaches the node."""
-    return np.divide(top, bottom, out=np.zeros_like(top), where=np.broadcast_to(bottom > 0, top.shape))
+    named = field.label[nodes, None] == np.arange(field.n_classes)
+    for row, node in enumerate(nodes.tolist()):
+        if field.label[node] < 0:
+            named[row] = field.answers.unsure[node] > 0
+    return named

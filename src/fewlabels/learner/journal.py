@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fewlabels.errors import FileError
-from fewlabels.field import Engine, Field
+from fewlabels.field.covariance import Covariance
 from fewlabels.files.atomic import atomic_file, one_at_a_time
 from fewlabels.graph import Graph
 from fewlabels.learner.prior import unpacked
@@ -56,7 +56,7 @@ def replayed(
     path: str | os.PathLike[str],
     graph: Graph,
     strategy: Strategy | None,
-    engine: str | Engine | Field | None,
+    engine: str | Covariance | None,
 ) -> tuple[Any, Record, list[Record]]:
     """The learner that `make` builds, in the state of the journal, with its settings and events."""
     header, events = read(path)

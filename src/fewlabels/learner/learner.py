@@ -11,7 +11,7 @@ import numpy as np
 
 from fewlabels.arrays import is_whole
 from fewlabels.errors import LabelError, QueryError, SettingError
-from fewlabels.field import Engine, Field
+from fewlabels.field.covariance import Covariance
 from fewlabels.graph import Graph
 from fewlabels.graph.given import graph_of
 from fewlabels.learner import choosing, journal
@@ -43,8 +43,7 @@ class ActiveLearner(Asking):
     graph is a `Graph`; one of networkx, igraph or PyTorch Geometric, a frame with columns source and target, or a
     symmetric matrix of weights is made into one. A node is its number, or its name where the graph has names. The same
     seed and the same history give the same question, however often `query` is called. One set-up serves many learners:
-    pass a field without labels, made by `fewlabels.field.make_field`, as the engine of each. An engine may also be a
-    `fewlabels.field.cluster.Cluster`.
+    pass `learner.covariance` of one as the engine of the others.
 
     smoothness is that of the field: 0 is the paper's, more lets few labels reach further; "auto" takes it from the
     graph, and beta from both. overlap is how much a link counts by the neighbours that its ends share: 0 takes the
@@ -216,7 +215,7 @@ class ActiveLearner(Asking):
         path: str | os.PathLike[str],
         graph: Graph | Any,
         strategy: Strategy | None = None,
-        engine: str | Engine | Field | None = None,
+        engine: str | Covariance | None = None,
     ) -> ActiveLearner:
         """Replay a saved learner on its graph: the same state and the same next question.
 
@@ -228,10 +227,16 @@ class ActiveLearner(Asking):
         learner._settings, learner._events = settings, events
         return learner
 
+    @property
+    def covariance(self) -> Covariance:
+        """What the field is before any answer: give it to another learner of the same graph as its engine."""
+        return self._field.covariance
+
     def __repr__(self) -> str:
-        field = f"smoothness {self._smoothness.value:g}"
-        field += f", overlap {self._overlap.value:g}" if self._overlap.value else ""
-        field += ", centred" if self._raw_field.centring is not None else ""
+        recipe = self._field.covariance.recipe
+        field = f"smoothness {recipe.smoothness.value:g}"
+        field += f", overlap {recipe.overlap.value:g}" if recipe.overlap.value else ""
+        field += ", centred" if self._field.centring is not None else ""
         return f"ActiveLearner({self.graph}, {len(self._classes)} classes, {len(self._answers)} labelled, {field})"
 
     def _report(self) -> Report:

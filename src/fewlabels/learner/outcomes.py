@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewlabels.arrays import Ints
-from fewlabels.field import Costs, Field
+from fewlabels.field import Conditioned, Costs
 from fewlabels.learner.answers import NumberedAnswer
 from fewlabels.learner.choosing import node_costs
 from fewlabels.learner.suspects import chances
@@ -33,22 +33,16 @@ class Outcome:
 
 
 class Foresight:
-    """The field as it will be when a node has been answered; good until the field itself changes.
+    """The field as it will be when a node has been answered."""
 
-    G does not depend on what the answer is, so one copy of the field serves every class; only h follows the class.
-    """
-
-    def __init__(self, field: Field, strategy: Strategy) -> None:
+    def __init__(self, field: Conditioned, strategy: Strategy) -> None:
         self._field, self._strategy = field, strategy
-        self._node = -1
-        self._ahead: Field | None = None
         self.prepared: dict[tuple[int, int], Costs] = {}  # (node, class) -> (n,) costs after, NaN where labelled
 
     def prepare(self, node: int, label: int) -> None:
         """Work out the costs after this answer."""
         if (node, label) not in self.prepared:
-            after = self._after(node, label)
-            self.prepared[node, label] = node_costs(self._strategy, after)
+            self.prepared[node, label] = node_costs(self._strategy, self._field.with_answer(node, label))
 
     def outcomes(
         self, node: int, classes: Sequence[Hashable], given: Sequence[NumberedAnswer], error_now: float
@@ -63,7 +57,7 @@ class Foresight:
         now[self._field.unlabelled] = _guesses(self._field)
         found = []
         for c, label in enumerate(classes):
-            after = self._after(node, c)
+            after = self._field.with_answer(node, c)
             guesses, chance = _guesses(after), chances(after, given)
             changed = np.flatnonzero(now[after.unlabelled] != guesses)
             sure = changed[np.argsort(-chance[changed, guesses[changed]], kind="stable")[:EXAMPLES]]
@@ -72,18 +66,7 @@ class Foresight:
             found.append(Outcome(label, float(at_node[c]), error, len(changed), examples))
         return found
 
-    def _after(self, node: int, label: int) -> Field:
-        """The field after this answer; the next call changes it."""
-        if self._ahead is None or self._node != node:
-            self._ahead = None  # frees the memory before the next copy takes it
-            ahead = self._field.copy()
-            ahead.observe(node, label)
-            self._ahead, self._node = ahead, node
-        elif self._ahead.label[node] != label:
-            self._ahead.relabel(node, label)
-        return self._ahead
 
-
-def _guesses(field: Field) -> Ints:
+def _guesses(field: Conditioned) -> Ints:
     """(u,) class number predicted, -1 where no label reaches."""
     return np.where(field.island < 0, predicted(field), -1)

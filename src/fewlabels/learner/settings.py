@@ -2,105 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels.arrays import Floats, is_whole
 from fewlabels.errors import SettingError
-from fewlabels.field import DENSE_UP_TO, Engine, Field
-from fewlabels.field.known import Centring
 from fewlabels.field.opinion import Trust
-from fewlabels.field.overlap import overlapped, transitivity
-from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
+from fewlabels.field.spec import Centring, Recipe
 from fewlabels.graph import Graph
 from fewlabels.graph.names import passing_name
 
-AUTO_STRENGTH = 5.0  # of the field when beta is "auto": with smoothness 0, beta times the mean weighted degree
-OVERLAPPED_STRENGTH = 7.5  # the same where links are weighed by overlap: most are then weaker than the mean
-OVERLAP, MOST_OVERLAP = 2.0, 10.0  # what "auto" takes for overlap where neighbours are linked to each other; and most
-CLUSTERED = 0.08  # transitivity from which they are: random links have 0.00 to 0.07, nearest neighbours 0.09 to 0.6
-LOPSIDED = 2.0  # mean degree times mean 1 / degree, by overlap, up to which it tells clusters apart rather than hubs
-GENTLE, SMOOTH = 0.5, 3.3  # what "auto" takes for smoothness on graphs of some size, and on large ones
-SIZES = {True: (300, 1_000), False: (1_250, 5_000)}  # nodes up to which the field is the paper's, and gentle: if even
-MOST_PAIRS = 5e7  # pairs up to two edges apart: beyond it a dense engine would fill the memory with them
-
-
-class Choice(NamedTuple):
-    """A setting's value, and why it was taken."""
-
-    value: float
-    why: str
-    again: bool = False  # whether "auto" would take it again on the same graph
-
-
-def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engine | Field = "auto") -> Choice:
-    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is, or, where the engine
-    is a field, that of the field.
-
-    The thresholds are where one field overtook the other on the graphs of docs/few-labels.md.
-    """
-    if smoothness != "auto":
-        number = isinstance(smoothness, Real) and not isinstance(smoothness, bool)
-        if not number or not math.isfinite(float(smoothness)) or float(smoothness) < 0:
-            raise SettingError(f'smoothness is {smoothness!r}: give a number from 0 (the paper\'s field), or "auto".')
-        return Choice(float(smoothness), "as given")
-    if not isinstance(engine, str) and not callable(engine):
-        return Choice(engine.smoothness, "that of the field")
-    W, n = graph.weights, graph.n_nodes
-    neighbours = np.diff(W.indptr)
-    some = neighbours[neighbours > 0]
-    if len(some) == 0:
-        return Choice(0.0, "no edges", True)
-    if float(W.data.max()) > SMOOTH_SPAN * float(W.data.min()):
-        return Choice(0.0, f"weights that span more than a factor {SMOOTH_SPAN:g}", True)
-    if n <= DENSE_UP_TO and min(float((some.astype(float) ** 2).sum()), float(n) ** 2) > MOST_PAIRS:
-        return Choice(0.0, "most nodes two edges apart", True)
-    even = is_even(W if graph.links is None else graph.links)
-    small, large = SIZES[even]
-    if graph.links is not None and not even:
-        small = large  # hubs and words together: measured on CORA and CITESEER
-    kind = f"{n:,} nodes, " + ("about equally many edges each" if even else "some with few edges, some with many")
-    return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, graph.links is None)
-
-
-def resolve_overlap(
-    graph: Graph, overlap: float | str, smoothness: float, engine: str | Engine | Field = "auto"
-) -> tuple[Graph, Choice]:
-    """The graph as the field sees it, and overlap as a number.
-
-    "auto" weighs links by shared neighbours where nodes have about equally many edges and neighbours are often linked
-    to each other; not where smoothness is 0, in the paper's field.
-    """
-    if overlap != "auto":
-        number = isinstance(overlap, Real) and not isinstance(overlap, bool)
-        if not number or not 0 <= float(overlap) <= MOST_OVERLAP:
-            raise SettingError(
-                f'overlap is {overlap!r}: give a number from 0 (weights as they are) to {MOST_OVERLAP:g}, or "auto".'
-            )
-        return overlapped(graph, float(overlap)), Choice(float(overlap), "as given")
-    if not isinstance(engine, str) and not callable(engine):
-        return overlapped(graph, engine.overlap), Choice(engine.overlap, "that of the field")
-    links = graph.weights if graph.links is None else graph.links
-    if smoothness != 0 and is_even(links) and transitivity(links) > CLUSTERED:
-        found = overlapped(graph, OVERLAP)
-        W, degree = found.weights.data, found.degrees()
-        degree = degree[degree > 0]
-        if W.max() <= SMOOTH_SPAN * W.min() and degree.mean() * (1 / degree).mean() < LOPSIDED:
-            return found, Choice(OVERLAP, "many between neighbours", graph.links is None)
-    return graph, Choice(0.0, "as the graph has them", graph.links is None)
-
-
-def described(
-    smoothness: Choice, overlap: Choice, beta: float, centring: Centring | None, trust: Trust | None = None
-) -> str:
+def described(recipe: Recipe, centring: Centring | None, trust: Trust | None = None) -> str:
     """One line: the field that was taken, and why; and how far a model's opinion is trusted."""
-    a = smoothness.value
+    a, overlap = recipe.smoothness.value, recipe.overlap
     kind = f"smooth field ({a:g})" if a else "field of the paper (smoothness 0)"
     how = "predictions as label propagation has them"
     if centring is not None:
@@ -112,11 +31,11 @@ def described(
         by = f"after {many}" if trust.answers else "before the first answer"
         how += f"; the model given as prior is taken to know {trust.share:.0%} of the nodes, {by}"
         how += " (it says no more alike of linked nodes than a guess would)" if trust.guesses else ""
-    why = smoothness.why
+    why = recipe.smoothness.why
     if overlap.value:
         kind += f", links weighed by shared neighbours (overlap {overlap.value:g})"
         why += f", {overlap.why}" if overlap.why != why else ""
-    return f"{kind}, beta {beta:.3g}: {why}; {how}"
+    return f"{kind}, beta {recipe.beta:.3g}: {why}; {how}"
 
 
 def resolve_centring(
@@ -147,19 +66,6 @@ def checked_shares(prior: Mapping[Hashable, float], classes: list[Hashable]) -> 
     if abs(sum(shares) - 1) > 1e-6:
         raise SettingError(f"the shares in prior add up to {sum(shares):g}: they must add up to 1.")
     return np.array(shares, dtype=float)
-
-
-def resolve_beta(graph: Graph, beta: float | str, smoothness: float = 0.0) -> float:
-    """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing, and less for a
-    smooth field, so that it is as strong; more where links are weighed by overlap.
-    """
-    if beta == "auto":
-        mean = float(graph.degrees().mean())
-        wanted = OVERLAPPED_STRENGTH if graph.overlap else AUTO_STRENGTH
-        return wanted / strength(mean, smoothness) if mean > 0 else 1.0  # without edges beta has no effect
-    if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
-        raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
-    return float(beta)
 
 
 def checked_classes(classes: Iterable[Hashable]) -> list[Hashable]:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from fewlabels.arrays import Floats, Ints
 from fewlabels.centring import Centre
-from fewlabels.field import Field
-from fewlabels.kernels.reference import answer, leaning
+from fewlabels.field import Conditioned
+from fewlabels.kernels.reference import answer
 from fewlabels.kernels.reference import two_step_marginals as chances_of
 from fewlabels.learner.answers import NumberedAnswer
 from fewlabels.marginals import largest, two_step_marginals
-
-ENTRIES = 2**24  # of the reach of several nodes, held at a time
-
 
 @dataclass(frozen=True)
 class Suspect:
@@ -31,7 +27,7 @@ class Suspect:
 
 
 def contradicted(
-    field: Field, answers: Sequence[NumberedAnswer], component: Ints
+    field: Conditioned, answers: Sequence[NumberedAnswer], component: Ints
 ) -> list[tuple[NumberedAnswer, int, float]]:
     """The answers that the others contradict, least probable first: with the class the others favour, and the chance
     they leave to the one given. component (n,) is each node's.
@@ -44,41 +40,31 @@ def contradicted(
     return [(answers[row], int(instead[row]), float(chance[row])) for row in rows.tolist()]
 
 
-def chances_without(field: Field, answers: Sequence[NumberedAnswer], component: Ints) -> Floats:
+def chances_without(field: Conditioned, answers: Sequence[NumberedAnswer], component: Ints) -> Floats:
     """(m, C) TSA marginals at the node of each of the m answers so far, that answer left out.
 
     Other unsure answers to the same node count by their odds. Not centred. NaN where it is the only one in its
     component. Nothing is fitted again (docs/maths.md, "Answers that may be wrong").
     """
-    C = field.n_classes
-    f = np.empty((len(answers), C))
-    sure = [row for row, each in enumerate(answers) if each.sure]
-    nodes = np.array([answers[row].node for row in sure], dtype=np.int64)
-    _, leans = leaning(field.attached)
+    C, nodes = field.n_classes, np.array([each.node for each in answers], dtype=np.int64)
+    left = field.left_out(nodes[:0])
+    order = np.argsort(left.nodes)
+    row = order[np.searchsorted(left.nodes[order], nodes)]  # of each answer's node
     odds = np.zeros((field.n_nodes, C))  # what the unsure answers to a node say of itself
     for each in answers:
         if not each.sure:
             odds[each.node] += each.odds * answer(each.label, C)
-    f[sure] = 2 * (without_label(field, nodes).pull - leans[nodes]) + odds[nodes]
-    place = np.full(field.n_nodes, -1)
-    place[field.unlabelled] = np.arange(len(field.unlabelled))
-    h, variance = field.h, field.variance
-    for row, each in enumerate(answers):
-        if each.sure:
-            continue
-        if (known := field.label[each.node]) >= 0:
-            f[row] = np.inf * answer(int(known), C)
-        else:  # the ties to its node are terms of f, and no other term depends on them
-            k = place[each.node]
-            others = odds[each.node] - each.odds * answer(each.label, C)
-            f[row] = 2 * h[k] / variance[k] - 2 * leans[each.node] + others
+    f = 2 * left.h[row] / left.variance[row, None] + odds[nodes]
+    for at, each in enumerate(answers):
+        if not each.sure:
+            known = int(field.label[each.node])
+            f[at] = np.inf * answer(known, C) if known >= 0 else f[at] - each.odds * answer(each.label, C)
     p = chances_of(f / 2, np.ones(len(f)))
-    of = component[np.array([each.node for each in answers], dtype=np.int64)]  # (m,)
-    p[np.bincount(of, minlength=1)[of] == 1] = np.nan
+    p[np.bincount(component[nodes], minlength=1)[component[nodes]] == 1] = np.nan
     return p
 
 
-def chances(field: Field, answers: Sequence[NumberedAnswer]) -> Floats:
+def chances(field: Conditioned, answers: Sequence[NumberedAnswer]) -> Floats:
     """(u, C) TSA marginals; at nodes with unsure answers what the others say together with the answers' own odds.
 
     The tie of an unsure answer is stronger than its odds, so that it counts for the other nodes; here it is taken off.
@@ -88,11 +74,10 @@ def chances(field: Field, answers: Sequence[NumberedAnswer]) -> Floats:
     nodes = np.array(sorted({each.node for each in unsure}), dtype=np.int64)
     if len(nodes) == 0:
         return p
-    place = np.full(field.n_nodes, -1)
-    place[u] = np.arange(len(u))
-    ties = field.attached[nodes].sum(axis=1)
-    others = 1 / field.variance[place[nodes]] - ties  # (m,) 1 / G without the ties
-    f = 2 * field.h[place[nodes]] / field.variance[place[nodes], None]  # (m, C)
+    place = np.searchsorted(u, nodes)
+    ties = np.array([field.answers.unsure[node].sum() for node in nodes.tolist()])
+    others = 1 / field.variance[place] - ties  # (m,) 1 / G without the ties
+    f = 2 * field.h[place] / field.variance[place, None]  # (m, C)
     if field.centring is not None:
         f -= 2 * Centre(field).offset[nodes] * np.maximum(others, 0)[:, None]
     if field.opinion is not None:
@@ -100,46 +85,5 @@ def chances(field: Field, answers: Sequence[NumberedAnswer]) -> Floats:
     row = {int(node): at for at, node in enumerate(nodes)}
     for each in unsure:
         f[row[each.node]] += (each.odds - 2 * each.weight) * answer(each.label, C)
-    p[place[nodes]] = chances_of(f / 2, np.ones(len(f)))
+    p[place] = chances_of(f / 2, np.ones(len(f)))
     return p
-
-
-class Unlabelled(NamedTuple):
-    """What is known of some labelled nodes, were the label of each not known."""
-
-    pull: Floats  # (m, C) h / G
-    precision: Floats  # (m,) 1 / G
-    reach: Floats  # (m,) how much its label counts at all unlabelled nodes together
-
-
-def without_label(field: Field, nodes: Ints) -> Unlabelled:
-    """Each of these labelled nodes, were its label not known: h / G is B_i + reach_i B.
-
-    B (n, C) is the signed pull of all answers but i's; only sums of its terms, so nothing of i cancels. 1 / G is the
-    same with an answer of one everywhere.
-    """
-    n, C, u, Q = field.n_nodes, field.n_classes, field.unlabelled, field.precision
-    known = np.flatnonzero(field.label >= 0)
-    Y = np.zeros((n, C + 1))
-    Y[known, :C] = np.array([answer(c, C) for c in range(C)])[field.label[known]]
-    Y[known, C] = 1
-    total, leans = leaning(field.attached)
-    unsure = np.column_stack([leans, total])
-    B = (Q.towards(Y) + unsure)[u]  # (u, C + 1)
-    place = np.full(n, -1)
-    place[u] = np.arange(len(u))
-    found, reached = np.empty((len(nodes), C + 1)), np.empty(len(nodes))
-    step = max(1, ENTRIES // max(1, len(u)))
-    for start in range(0, len(nodes), step):
-        some = nodes[start : start + step]
-        rows = Q.rows(some)
-        for row, (i, reach) in enumerate(zip(some, field.reach(some), strict=True), start):
-            ties = rows[[row - start]]
-            beside = ties.indices[place[ties.indices] >= 0]
-            own, Y[i] = Y[i].copy(), 0
-            with_it = B[place[beside]]
-            B[place[beside]] = Q.rows(beside) @ Y + unsure[beside]
-            found[row] = (ties @ Y)[0] + unsure[i] + reach @ B
-            reached[row] = reach.sum()
-            Y[i], B[place[beside]] = own, with_it
-    return Unlabelled(found[:, :C], found[:, C], reached)

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewlabels.arrays import Floats, Ints, is_whole
 from fewlabels.errors import LabelError, QueryError, SettingError
-from fewlabels.field import Engine, Field, make_field
-from fewlabels.field.known import Centring
+from fewlabels.field import Answers as FieldAnswers
+from fewlabels.field import Conditioned, FieldSpec
+from fewlabels.field.covariance import Covariance
 from fewlabels.field.opinion import Opinion
-from fewlabels.field.postponed import Postponed
 from fewlabels.graph import Graph
 from fewlabels.graph.given import graph_of
 from fewlabels.learner import answers, journal
@@ -24,10 +24,7 @@ from fewlabels.learner.settings import (
     as_array,
     checked_classes,
     described,
-    resolve_beta,
     resolve_centring,
-    resolve_overlap,
-    resolve_smoothness,
     seed_of,
     warn_if_it_cannot_be_saved,
 )
@@ -49,7 +46,7 @@ class Taught:
         classes: Iterable[Hashable],
         strategy: str | Strategy = "tsa",
         beta: float | str = "auto",
-        engine: str | Engine | Field = "auto",
+        engine: str | Covariance = "auto",
         random_state: int | np.random.Generator | None = 0,
         *,
         smoothness: float | str = "auto",
@@ -62,44 +59,40 @@ class Taught:
         self._classes = checked_classes(classes)
         self._strategy = make_strategy(strategy)
         self._seed = seed_of(random_state)
-        self._smoothness = resolve_smoothness(graph, smoothness, engine)
         shares, chances = split_prior(prior, graph, self._classes)
         centring = resolve_centring(centred, shares, self._classes)
-        seen, self._overlap = resolve_overlap(graph, overlap, self._smoothness.value, engine)
-        number = resolve_beta(seen, beta, self._smoothness.value)
+        recipe = FieldSpec(beta, smoothness, overlap, engine).resolved(graph)
         self._settings: journal.Record = {
             "n_nodes": graph.n_nodes,
             "classes": list(self._classes),
             "strategy": strategy if isinstance(strategy, str) else None,
-            "beta": beta if isinstance(beta, str) else number,
+            "beta": beta if isinstance(beta, str) else recipe.beta,
             "engine": engine if isinstance(engine, str) else "auto",
             "seed": self._seed,
-            "smoothness": smoothness if self._smoothness.again else self._smoothness.value,
-            "overlap": overlap if self._overlap.again else self._overlap.value,
+            "smoothness": smoothness if recipe.smoothness.again else recipe.smoothness.value,
+            "overlap": overlap if recipe.overlap.again else recipe.overlap.value,
             "centred": centred,
             "prior": packed(chances) if centring is None or centring.shares is None else centring.shares.tolist(),
         }
-        # without the answers held back: see `postpone`
-        self._raw_field = make_field(seen, len(self._classes), number, engine, self._smoothness.value)
-        self._raw_field.centring = centring
-        self._raw_field.opinion = None if chances is None else Opinion(self._raw_field.precision.links, chances)
-        self._updates: Field | Postponed = self._raw_field  # what hears of answers
+        covariance = recipe.build() if isinstance(engine, str) else engine
+        opinion = None if chances is None else Opinion(covariance.precision.links, chances)
+        self._field = Conditioned(covariance, FieldAnswers(len(self._classes)), centring, opinion)
         self._begin()
 
     def _begin(self) -> None:
         """The state before the first answer."""
-        self._hindsight = Hindsight(self._raw_field)
         self._chances: Floats | None = None  # (n, C) in this state, once asked for
         self._error: float | None = None  # expected in this state, once asked for
+        self._looked_back: Hindsight | None = None  # in this state, once asked for
         self._answers = Answers()
         self._skipped: set[int] = set()
         self._events: list[journal.Record] = []
 
     @property
-    def _field(self) -> Field:
-        """The field with all answers in it: those held back are worked out now."""
-        self.catch_up()
-        return self._raw_field
+    def _hindsight(self) -> Hindsight:
+        if self._looked_back is None:
+            self._looked_back = Hindsight(self._field)
+        return self._looked_back
 
     @property
     def classes(self) -> list[Hashable]:
@@ -151,7 +144,7 @@ class Taught:
         """One line: the field that was taken, and why; and how far a model that was given as prior is trusted."""
         opinion = self._field.opinion
         trust = None if opinion is None else opinion.trust(self._field)
-        return described(self._smoothness, self._overlap, self._field.beta, self._field.centring, trust)
+        return described(self._field.covariance.recipe, self._field.centring, trust)
 
     def teach(self, node: Any, label: Any, confidence: Any = 1.0) -> None:
         """Take in an answer, or a list of nodes and a list of their labels; all of them or, if one is refused, none.
@@ -159,24 +152,24 @@ class Taught:
         confidence is the chance that the answer is right, one for all or one each. At 1 it is the node's label. Below 1
         it is tied to the node by an edge: the graph may contradict it, and several answers to one node add up.
         """
-        given = answers.read(self.graph, self._classes, self._raw_field.precision.strength, node, label, confidence)
+        given = answers.read(self.graph, self._classes, self._field.precision.strength, node, label, confidence)
         self._take_in(self._answers.new_answers(given, self.graph.names, self._classes))
 
     def _take_in(self, new: list[NumberedAnswer]) -> None:
         sure = {each.node: each.label for each in new if each.sure}
         unsure = {each.node for each in new if not each.sure}
         if unsure:
-            answers.require_span(new, self._raw_field.precision.links.max())
+            answers.require_span(new, self._field.precision.links.max())
             after = [*self._answers.given, *new]
-            self._updates.attach_all(answers.weights_by_class(after, unsure, len(self._classes)))
-        self._updates.observe_all(sure)
+            self._field = self._field.with_unsure(answers.weights_by_class(after, unsure, len(self._classes)))
+        if sure:
+            self._field = self._field.with_answers(sure)
         for each in new:
             self._answers.add(each)
             self._skipped.discard(each.node)
             how_sure = {} if each.sure else {"confidence": each.confidence}
             self._events.append({"do": "teach", "node": each.node, "label": self._classes[each.label], **how_sure})
         if new:
-            self._raw_field.skip(np.array([each.node for each in new]))
             self._changed()
 
     def forget(self, node: Any) -> None:
@@ -189,13 +182,13 @@ class Taught:
                     "other nodes have answers, learner.answers lists them."
                 )
         if unsure := self._answers.unsure(nodes):
-            self._updates.attach_all(answers.weights_by_class([], unsure, len(self._classes)))
-        self._updates.forget_all([k for k in nodes if k in self._answers.sure])
+            self._field = self._field.with_unsure(answers.weights_by_class([], unsure, len(self._classes)))
+        if sure := [k for k in nodes if k in self._answers.sure]:
+            self._field = self._field.without(sure)
         self._skipped -= {k for k in nodes if k not in self._answers}
         self._answers.drop(nodes)
         if nodes:
             self._events += [{"do": "forget", "node": k} for k in nodes]
-            self._raw_field.skip(np.array(nodes), False)
             self._changed()
 
     def skip(self, node: Hashable) -> None:
@@ -207,50 +200,29 @@ class Taught:
         if k not in self._skipped:
             self._skipped.add(k)
             self._events.append({"do": "skip", "node": k})
-            self._raw_field.skip(k)
             self._changed()
 
     def add_class(self, label: Hashable) -> None:
         """Add one more class that a node may turn out to be."""
         self._classes = checked_classes([*self._classes, label])
-        self._updates.add_class()
+        self._field = self._field.with_class()
         self._events.append({"do": "add_class", "label": self._classes[-1]})
         self._changed()
-
-    def postpone(self) -> None:
-        """Hold back what is taught and forgotten from now on, to be worked out at once: by `catch_up`, or as soon as
-        something is asked or predicted.
-        """
-        if self._updates is self._raw_field:
-            self._updates = Postponed(self._raw_field)
-
-    def catch_up(self) -> None:
-        """Work out all that was taught and forgotten since `postpone`."""
-        if isinstance(self._updates, Postponed):
-            self._updates.catch_up()
-            self._updates = self._raw_field
 
     def begin_again(self, classes: Iterable[Hashable]) -> None:
         """Forget everything ever taught, and any prior; from now on these are the classes. The graph's set-up stays."""
         self._classes = checked_classes(classes)
         self._settings |= {"classes": list(self._classes), "prior": None}
-        held_back = isinstance(self._updates, Postponed)
-        self.postpone()
-        self._updates.begin_again(len(self._classes))
-        self._raw_field.opinion = None
-        if self._raw_field.centring is not None:
-            self._raw_field.centring = Centring()
-        self._raw_field.skip(np.arange(self.graph.n_nodes), False)
+        self._field = self._field.without_answers(len(self._classes))
         self._begin()
-        if not held_back:
-            self.catch_up()
 
     def set_prior(self, prior: ArrayLike | pd.DataFrame | None) -> None:
         """Take another model's chances, (n, C) or a frame, in the place of those before; None: no model's."""
         if isinstance(prior, Mapping):
             raise SettingError("set_prior takes the chances of a model: give shares of the classes to a new learner.")
         chances = None if prior is None else checked_chances(prior, self.graph.names, self._classes)
-        self._raw_field.opinion = None if chances is None else Opinion(self._raw_field.precision.links, chances)
+        opinion = None if chances is None else Opinion(self._field.precision.links, chances)
+        self._field = self._field.with_model(self._field.centring, opinion)
         self._events.append({"do": "prior", "prior": packed(chances)})
         self._changed()
 
@@ -311,4 +283,7 @@ class Taught:
 
     def _changed(self) -> None:
         """There was an event: what was known of the last state is dropped."""
-        self._chances = self._error = None
+        closed = frozenset(self._skipped | self._answers.nodes)  # one with unsure answers is not asked about, either
+        if closed != self._field.closed:
+            self._field = self._field.without_questions(closed)
+        self._chances = self._error = self._looked_back = None

@@ -68,7 +68,7 @@ class LearnerThread(Listener):
     def start(self) -> None:
         """Have the first question ready, then start the thread, which begins by loading the kernels for the next."""
         first = self._ask([])
-        if first is not None and self._learner.can_look_further:
+        if first is not None:
             self._put(EXPLAIN, partial(self._prepare, first, 0))
         self._thread.start()
 
@@ -169,8 +169,6 @@ class LearnerThread(Listener):
             return Explanation(error, (), (), "labelled")
         if learner.is_check(item):
             return Explanation(error, (), (), "check")
-        if not learner.can_look_further:
-            return Explanation(error, (), (), "memory")
         outcomes, columns = learner.outcomes(item), self._columns
         place = {number: k for k, number in enumerate(columns)}  # the learner's number of a class -> its place
         shown = [
@@ -182,9 +180,9 @@ class LearnerThread(Listener):
     def _to_prepare(self) -> tuple[int, int, bool] | None:
         """An item someone is reading, a class it may be whose next question is not known yet, and whether it is likely.
 
-        The likely ones come first. None if there is nothing to prepare, no memory for it, or the learner is broken.
+        The likely ones come first. None if there is nothing to prepare, or the learner is broken.
         """
-        if self._broken or not self._learner.can_look_further:
+        if self._broken:
             return None
         rest = None
         for item in self._being_read():

@@ -78,7 +78,6 @@ class Listener:
                 self.learn(change, version)
                 continue
             behind = version
-            self._learner.postpone()
             said = None if known is None else known.predicted
             if change.only_teaches:
                 self._remember(change, said)
@@ -193,7 +192,6 @@ class Listener:
     def _begin_afresh(self, told: Told) -> None:
         """A class is gone, and a learner cannot give one up: it forgets everything, and hears what is known now."""
         self._number = {one.id: number for number, one in enumerate(self._table)}
-        self._learner.postpone()
         self._learner.begin_again(range(max(2, len(self._number))))
         self._heard_of = []
         self._ask_model()

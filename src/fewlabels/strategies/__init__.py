@@ -13,7 +13,7 @@ import numpy as np
 
 from fewlabels.arrays import TIE, Floats, Ints
 from fewlabels.errors import SettingError, nearest
-from fewlabels.field import Costs, Field
+from fewlabels.field import Conditioned, Costs
 from fewlabels.strategies.bmrf import BMRF
 from fewlabels.strategies.entropy import Entropy
 from fewlabels.strategies.least_confidence import LeastConfidence
@@ -28,11 +28,11 @@ from fewlabels.strategies.zlg import ZLG
 class Strategy(Protocol):
     """Anything with a `cost`; `field.h`, `field.variance`, `field.island` and columns of G hold all it should need.
 
-    Only exact inference goes back to the graph and the answers themselves, `field.weights`, `field.label` and
-    `field.attached`.
+    `field.askable` (u,) says which nodes may be asked about; the costs of the others count for nothing. Only exact
+    inference goes back to the graph and the answers themselves, `field.weights` and `field.answers`.
     """
 
-    def cost(self, field: Field) -> Floats | Costs:
+    def cost(self, field: Conditioned) -> Floats | Costs:
         """(u,) one finite number for every node of `field.unlabelled`; the lowest is asked.
 
         What a field's own verbs return, such as `field.two_step_costs()`, will do as well.
@@ -71,7 +71,7 @@ def make_strategy(strategy: str | Strategy) -> Strategy:
     return strategy
 
 
-def cost_of(strategy: Strategy, field: Field) -> Costs:
+def cost_of(strategy: Strategy, field: Conditioned) -> Costs:
     """The strategy's costs, checked."""
     found = strategy.cost(field)
     values, screening = found if isinstance(found, Costs) else (found, None)

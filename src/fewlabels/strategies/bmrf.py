@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fewlabels.arrays import Floats
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 from fewlabels.risk import exact_lookahead
 
 
@@ -12,5 +12,5 @@ class BMRF:
     of the graph, so its treewidth falls as answers come in.
     """
 
-    def cost(self, field: Field) -> Floats:
+    def cost(self, field: Conditioned) -> Floats:
         return exact_lookahead(field)

@@ -11,9 +11,9 @@ import time
 
 import numpy as np
 
-from fewlabels.arrays import Floats, Ints
+from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.centring import Centre
-from fewlabels.field import Costs, Field, Screening
+from fewlabels.field import Conditioned, Costs, Screening
 from fewlabels.field.precision import is_even
 from fewlabels.kernels.reference import two_step_marginals
 from fewlabels.kernels.sparse_reference import NodeState
@@ -25,26 +25,25 @@ WASTED = 3  # answers that named no new class, after which contrasts are taken t
 SEED = 13
 
 
-def finding_classes(field: Field) -> bool:
+def finding_classes(field: Conditioned) -> bool:
     """Whether there are answers, but fewer than classes, nearly all of them of different ones, and the field is smooth
     and centred, of an even graph.
     """
     if field.centring is None or field.smoothness < SMOOTH:
         return False
-    sure = field.label >= 0
-    answered = int((sure | field.attached.any(axis=1)).sum())
+    answered = len(field.answers.nodes)
     if not 0 < answered < field.n_classes:
         return False
-    named = np.union1d(field.label[sure], np.flatnonzero(field.attached[~sure].any(axis=0)))
-    return answered - len(named) < WASTED and is_even(field.precision.links)
+    return answered - len(field.answers.named) < WASTED and is_even(field.precision.links)
 
 
-def first_costs(field: Field) -> Costs:
-    """(u,) R+q on contrasts of a sample of questions; the others are put behind them."""
+def first_costs(field: Conditioned, among: Flags) -> Costs:
+    """(u,) R+q on contrasts of a sample of these questions (u,); the others are put behind them."""
     from fewlabels.kernels.cpu.sparse_lookahead import whole_costs  # loads Numba
 
     started = time.perf_counter()
-    u, asked = len(field.unlabelled), candidates(field)  # places
+    u, may = len(field.unlabelled), np.flatnonzero(among & field.askable)
+    asked = candidates(field, may)  # places
     if len(asked) == 0:  # every node is skipped
         return Costs(np.zeros(u))
     X = field.columns(field.unlabelled[asked], rough=True)  # (u, m)
@@ -56,7 +55,7 @@ def first_costs(field: Field) -> Costs:
     found = (found - own[asked]) * (u / len(judged)) / field.n_nodes
     cost = np.full(u, found.max(initial=0))
     cost[asked] = found
-    if len(asked) == (~field.skipped[field.unlabelled]).sum():
+    if len(asked) == len(may):
         return Costs(cost)
     best, now = int(np.argmin(found)), float(state.error_now.sum()) * (u / len(judged)) / field.n_nodes
     return Costs(
@@ -73,23 +72,22 @@ def first_costs(field: Field) -> Costs:
     )
 
 
-def candidates(field: Field) -> Ints:
+def candidates(field: Conditioned, may: Ints) -> Ints:
     """The places of the questions scored: some of those that may be asked, always the same ones."""
     u = field.unlabelled
-    may = np.flatnonzero(~field.skipped[u])
     rank = np.random.default_rng(SEED).permutation(field.n_nodes)[u[may]]
     most = max(LEAST, int(CANDIDATES * min(1.0, NODES / max(1, len(u))) ** 1.5))
     return np.sort(may[np.argsort(rank)[:most]])
 
 
-def judges(field: Field) -> Ints:
+def judges(field: Conditioned) -> Ints:
     """The places of the nodes whose errors are summed: all, or enough of them for a mean, always the same ones."""
     u = field.unlabelled
     rank = np.random.default_rng(SEED + 1).permutation(field.n_nodes)[u]
     return np.sort(np.argsort(rank)[:NODES])
 
 
-def contrasts(field: Field, asked: Ints, judged: Ints, X: Floats) -> tuple[NodeState, Floats]:
+def contrasts(field: Conditioned, asked: Ints, judged: Ints, X: Floats) -> tuple[NodeState, Floats]:
     """What `whole_costs` needs, in rows for the nodes that judge and, after them, for the questions themselves.
 
     A node k is its contrast to the mean of its component, of variance G_kk - 2 m_k + mean of m, m = G 1 / size; a

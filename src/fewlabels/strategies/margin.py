@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 
 from fewlabels.arrays import Floats
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 from fewlabels.marginals import two_step_marginals
 
 
 class Margin:
     """The smallest gap between the two most probable classes, by TSA marginals."""
 
-    def cost(self, field: Field) -> Floats:
+    def cost(self, field: Conditioned) -> Floats:
         p = np.sort(two_step_marginals(field), axis=1)  # (u, C)
         return p[:, -1] - p[:, -2]

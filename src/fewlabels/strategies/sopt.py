@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from fewlabels.field import Costs, Field
+from fewlabels.field import Conditioned, Costs
 
 
 class SOpt:
     """The least variance left in the sum of labels, 1'G1: explores from the middle (Ma, Garnett & Schneider 2013)."""
 
-    def cost(self, field: Field) -> Costs:
+    def cost(self, field: Conditioned) -> Costs:
         return field.sopt_costs()

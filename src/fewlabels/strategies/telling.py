@@ -8,13 +8,10 @@ fewer and fewer as answers come in (docs/few-labels.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from fewlabels.arrays import TIE, Flags
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 
 SHARE = 0.1  # of the nodes of a component that are chosen among while answers are few
 FEW = 2.0  # answers per class up to which they are; beyond, the share grows with the square of their number
@@ -22,18 +19,18 @@ LEAST = 100  # nodes of a component, however large a share that is
 MOST = 100_000  # nodes of a graph: beyond it nothing was measured, and other candidates at each question cost columns
 
 
-def telling(field: Field) -> Flags:
+def telling(field: Conditioned) -> Flags:
     """(u,) the nodes whose answers leave the others with the least variance, component by component; also those that
     are skipped, and all where no label reaches; everywhere if the field is not centred or the graph is very large.
     """
     u = field.unlabelled
     if field.centring is None or field.n_nodes > MOST:
         return np.ones(len(u), dtype=bool)
-    found = (field.island >= 0) | field.skipped[u]
+    found = (field.island >= 0) | ~field.askable
     groups = int(field.component.max()) + 1
     group = field.component[u]
     there = np.bincount(group[~found], minlength=groups)
-    answers = np.bincount(field.component[(field.label >= 0) | field.attached.any(axis=1)], minlength=groups)
+    answers = np.bincount(field.component[field.answers.nodes], minlength=groups)
     share = SHARE * np.maximum(1.0, answers / (FEW * field.n_classes)) ** 2
     wanted = np.maximum(LEAST, np.ceil(share * there)).astype(np.int64)
     large = there > wanted  # components
@@ -46,16 +43,3 @@ def telling(field: Field) -> Flags:
         last = np.sort(cost[here])[wanted[component] - 1]
         found[here] = cost[here] <= last + TIE * max(1.0, abs(last))
     return found
-
-
-@contextmanager
-def only(field: Field, asked: Flags) -> Iterator[None]:
-    """For a while no question is about the other nodes."""
-    others = field.unlabelled[~asked]
-    if len(others):
-        field.skip(others)
-    try:
-        yield
-    finally:
-        if len(others):
-            field.skip(others, False)

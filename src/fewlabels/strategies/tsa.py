@@ -2,17 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewlabels.field import Costs, Field
+from fewlabels.field import Conditioned, Costs
 
 
 class TSA:
     """The lowest expected error after the answer, by two-step marginals: explores and exploits (Jun & Nowak 2016)."""
 
-    def cost(self, field: Field) -> Costs:
+    def cost(self, field: Conditioned) -> Costs:
         from fewlabels.strategies.first_questions import finding_classes, first_costs  # loads SciPy
-        from fewlabels.strategies.telling import only, telling
+        from fewlabels.strategies.telling import telling
 
         tell = telling(field)
-        with only(field, tell):
-            values, screening = first_costs(field) if finding_classes(field) else field.two_step_costs()
+        values, screening = first_costs(field, tell) if finding_classes(field) else field.two_step_costs(tell)
         return Costs(np.where(tell, values, 1.0), screening)  # the others come after them: costs are below 1

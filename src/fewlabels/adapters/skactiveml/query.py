@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.errors import GraphError, SettingError
-from fewlabels.field import Costs, Engine, Field, make_field
+from fewlabels.field import Answers, Conditioned, Costs, FieldSpec
+from fewlabels.field.covariance import Covariance
 from fewlabels.field.opinion import Opinion
 from fewlabels.graph import Graph
 from fewlabels.learner.choosing import in_turn
 from fewlabels.learner.prior import checked_chances
-from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_overlap, resolve_smoothness
+from fewlabels.learner.settings import resolve_centring
 from fewlabels.strategies import Strategy, lowest, make_strategy
 
 try:
@@ -54,7 +55,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
     """
 
     _made: tuple[Any, Graph] | None = None  # what the graph of X was made from, and the graph
-    _held: tuple[Any, Field] | None = None  # what the field was made from, and the field as of the last query
+    _held: tuple[Any, Conditioned] | None = None  # what the field was made from, and the field as of the last query
 
     def __init__(
         self,
@@ -62,7 +63,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         strategy: str | Strategy = "tsa",
         n_neighbors: int = 10,
         beta: float | str = "auto",
-        engine: str | Engine | Field = "auto",
+        engine: str | Covariance = "auto",
         classes: Iterable[Hashable] | None = None,
         missing_label: Any = MISSING_LABEL,
         random_state: int | np.random.RandomState | None = None,
@@ -133,29 +134,22 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
             self._made = key, made
         return self._made[1]
 
-    def _field(self, graph: Graph, label: Ints, n_classes: int) -> Field:
-        """The field of the graph with these labels, by the shortest way from that of the query before."""
+    def _field(self, graph: Graph, label: Ints, n_classes: int) -> Conditioned:
+        """The field of the graph with these labels, from that of the query before where there was one."""
         key = (graph, self.beta, self.engine, self.smoothness, self.overlap)
-        held, self._held = self._held, None  # gone, in case an update fails half way
-        if held is not None and held[0] == key and held[1].n_classes <= n_classes:
-            field = held[1]
+        if self._held is not None and self._held[0] == key:
+            field = self._held[1]
         else:
-            a = resolve_smoothness(graph, self.smoothness, self.engine).value
-            seen, _ = resolve_overlap(graph, self.overlap, a, self.engine)
-            field = make_field(seen, n_classes, resolve_beta(seen, self.beta, a), self.engine, a)
-        while field.n_classes < n_classes:
-            field.add_class()
-        field.centring = resolve_centring(self.centred, None, [])
-        field.opinion = None
+            recipe = FieldSpec(self.beta, self.smoothness, self.overlap, self.engine).resolved(graph)
+            covariance = recipe.build() if isinstance(self.engine, str) else self.engine
+            field = Conditioned(covariance, Answers(n_classes))
+        opinion = None
         if self.prior is not None:
             classes = range(n_classes) if self.classes is None else self.classes
-            chances = checked_chances(self.prior, graph.names, list(classes))
-            field.opinion = Opinion(field.precision.links, chances)
-        had = field.label.copy()
-        field.forget_all(np.flatnonzero((had >= 0) & (label < 0)).tolist())
-        for k in np.flatnonzero((had >= 0) & (label >= 0) & (had != label)).tolist():
-            field.relabel(k, int(label[k]))
-        field.observe_all({k: int(label[k]) for k in np.flatnonzero((had < 0) & (label >= 0)).tolist()})
+            opinion = Opinion(field.precision.links, checked_chances(self.prior, graph.names, list(classes)))
+        labels = {int(k): int(label[k]) for k in np.flatnonzero(label >= 0)}
+        had = {node: labels[node] for node in field.answers.sure if node in labels}  # in the order they came
+        field = field.with_all(Answers(n_classes, {**had, **labels}), resolve_centring(self.centred, None, []), opinion)
         self._held = key, field
         return field
 
@@ -165,7 +159,7 @@ class GraphQuery(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
 
 
 def _batch(
-    strategy: Strategy, field: Field, node: Ints, rows: Ints, known: Flags, size: int, rng: np.random.Generator
+    strategy: Strategy, field: Conditioned, node: Ints, rows: Ints, known: Flags, size: int, rng: np.random.Generator
 ) -> tuple[list[int], Floats]:
     """The chosen among these rows of X, and (size, len(X)) the utilities each of them was chosen by.
 
@@ -183,8 +177,8 @@ def _batch(
         return int(node[chosen[-1]])
 
     if wanted := min(size, len(open_)):
-        field.skip(np.arange(field.n_nodes))  # what is not a candidate need not be scored
-        field.skip(node[open_], False)
+        closed = np.setdiff1d(np.arange(field.n_nodes), node[open_]).tolist()  # what is not a candidate
+        field = field.without_questions(closed)
         in_turn(strategy, field, wanted, choose)
     for row in rng.permutation(shut)[: size - wanted].tolist():
         utilities[len(chosen), np.setdiff1d(shut, chosen)] = -np.inf

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from fewlabels.arrays import TIE, Floats
 from fewlabels.errors import SettingError
-from fewlabels.field import Field
+from fewlabels.field import Conditioned
 
 MODELS = ("clf", "estimator", "discriminator", "ensemble")  # what `query` may need, and is given by default
 TREES = 20  # of the default ensemble
@@ -50,7 +50,7 @@ class FromSkactiveml:
         takes = inspect.signature(query_strategy.query).parameters
         self._models = [name for name in MODELS if name in takes and name not in query_arguments]
 
-    def cost(self, field: Field) -> Floats:
+    def cost(self, field: Conditioned) -> Floats:
         if len(self.X) != field.n_nodes:
             raise SettingError(
                 f"X has {len(self.X)} rows and the graph {field.n_nodes} nodes: give one for every node."
@@ -58,7 +58,7 @@ class FromSkactiveml:
         from threadpoolctl import threadpool_limits
 
         u = field.unlabelled
-        open_ = np.sort(u[~field.skipped[u]])
+        open_ = u[field.askable]
         if not len(open_):
             return np.zeros(len(u))
         y = np.where(field.label >= 0, field.label, np.nan)

@@ -19,12 +19,13 @@ from fewlabels.adapters.sklearn.targets import is_missing, read_targets, with_mi
 from fewlabels.arrays import Flags, Floats
 from fewlabels.centring import centred_h
 from fewlabels.errors import LabelError, SettingError, nearest
-from fewlabels.field import Engine, make_field
+from fewlabels.field import Answers, Conditioned, FieldSpec
+from fewlabels.field.covariance import Covariance
 from fewlabels.field.opinion import LEAST, Opinion
 from fewlabels.kernels.reference import harmonic_marginals as chances_of
 from fewlabels.learner import ActiveLearner, ErrorEstimate
 from fewlabels.learner.prior import checked_chances
-from fewlabels.learner.settings import resolve_beta, resolve_centring, resolve_overlap, resolve_smoothness
+from fewlabels.learner.settings import resolve_centring
 from fewlabels.marginals import largest, two_step_marginals
 from fewlabels.risk import expected_error
 from fewlabels.strategies import Strategy
@@ -110,7 +111,7 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         unreached: str = "uniform",
         class_prior: str | ArrayLike | None = None,
         beta: float | str = "auto",
-        engine: str | Engine = "auto",
+        engine: str | Covariance = "auto",
         smoothness: float | str = 0.0,
         overlap: float | str = 0.0,
         centred: bool | str = False,
@@ -236,18 +237,16 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         labelled = np.flatnonzero(self._number >= 0)
         harmonic = np.zeros((len(self._number), len(self.classes_)))
         harmonic[labelled, self._number[labelled]] = 1
-        a = resolve_smoothness(self.graph_, self.smoothness).value
-        seen, _ = resolve_overlap(self.graph_, self.overlap, a)
-        beta = resolve_beta(seen, self.beta, a)
         centring = resolve_centring(self.centred, None, [])
         rows = range(len(harmonic))
         prior = None if self.prior is None else checked_chances(self.prior, rows, self.classes_.tolist())
         if len(labelled) == len(harmonic):  # nothing to solve for, as in a cross-validation on labelled data
             return harmonic, 0.0
-        field = make_field(seen, len(self.classes_), beta, self.engine, a)
-        field.centring = centring
-        field.opinion = None if prior is None else Opinion(field.precision.links, prior)
-        field.observe_all(dict(zip(labelled.tolist(), self._number[labelled].tolist(), strict=True)))
+        recipe = FieldSpec(self.beta, self.smoothness, self.overlap, self.engine).resolved(self.graph_)
+        covariance = recipe.build() if isinstance(self.engine, str) else self.engine
+        labels = dict(zip(labelled.tolist(), self._number[labelled].tolist(), strict=True))
+        opinion = None if prior is None else Opinion(covariance.precision.links, prior)
+        field = Conditioned(covariance, Answers(len(self.classes_), labels), centring, opinion)
         spread = chances_of(centred_h(field)) if prior is None else two_step_marginals(field)
         harmonic[field.unlabelled] = spread
         lost = field.unlabelled[field.island >= 0]

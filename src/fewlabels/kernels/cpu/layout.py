@@ -16,8 +16,8 @@ FIRST = 100  # rows by which most columns are seen to differ
 class Layout(NamedTuple):
     """The unlabelled nodes, piece after piece. Everything but G is kept in this order."""
 
-    order: NDArray[np.uint64]  # (u,) columns of G; unsigned, which spares the kernel a check for negative ones
-    row: NDArray[np.uint64]  # (u,) rows of G, the same unless only some of its rows are at hand
+    order: NDArray[np.uint64]  # (u,) rows and columns of G; unsigned, which spares the kernel a check for negative ones
+    place: Ints  # (u,) the same among the unlabelled nodes
     start: Ints  # (u,) where the node's piece begins
     stop: Ints  # (u,) and ends
     diagonal: Floats  # (u,) G_kk
@@ -35,22 +35,23 @@ class Columns(NamedTuple):
 
 
 def two_step_view(
-    h: Floats, diagonal: Floats, island: Ints, piece: Ints | None, signed: bool = False
+    h: Floats, diagonal: Floats, island: Ints, nodes: Ints | None, piece: Ints | None, signed: bool = False
 ) -> tuple[Layout, Columns]:
     """All that the look-ahead of a question needs besides its own row of G."""
     now = two_step_marginals(h, np.where(island < 0, diagonal, np.inf))
-    return _view(h, now, 1 - now.max(axis=1, initial=0), diagonal, island, piece, signed)
+    return _view(h, now, 1 - now.max(axis=1, initial=0), diagonal, island, nodes, piece, signed)
 
 
 def harmonic_view(
-    h: Floats, diagonal: Floats, island: Ints, piece: Ints | None, signed: bool = False
+    h: Floats, diagonal: Floats, island: Ints, nodes: Ints | None, piece: Ints | None, signed: bool = False
 ) -> tuple[Layout, Columns]:
-    return _view(h, harmonic_marginals(h), harmonic_error(h), diagonal, island, piece, signed)
+    return _view(h, harmonic_marginals(h), harmonic_error(h), diagonal, island, nodes, piece, signed)
 
 
 def _view(
-    h: Floats, now: Floats, wrong: Floats, diagonal: Floats, island: Ints, piece: Ints | None, signed: bool
-) -> tuple[Layout, Columns]:
+    h: Floats, now: Floats, wrong: Floats, diagonal: Floats, island: Ints,
+    nodes: Ints | None, piece: Ints | None, signed: bool,
+) -> tuple[Layout, Columns]:  # fmt: skip
     """The nodes by piece or, where the pieces are not given, by island."""
     if piece is None:
         piece = island - island.min(initial=0)
@@ -59,9 +60,9 @@ def _view(
     stop = np.cumsum(size)
     elsewhere = wrong.sum() - np.bincount(piece, wrong)
     piece = piece[order]
-    places = order.astype(np.uint64)
+    rows = (order if nodes is None else nodes[order]).astype(np.uint64)
     layout = Layout(
-        places, places, (stop - size)[piece], stop[piece], diagonal[order], island[order] < 0, elsewhere[piece],
+        rows, order, (stop - size)[piece], stop[piece], diagonal[order], island[order] < 0, elsewhere[piece],
         size_of(h[order]) if signed else np.empty(0),
     )  # fmt: skip
     kept, multiplicity = distinct_columns(h)

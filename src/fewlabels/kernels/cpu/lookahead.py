@@ -36,18 +36,19 @@ HALF_ULP_32 = 2.0**-24
 
 def two_step_cost(
     G: Floats, h: Floats, island: Ints, n: int,
-    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+    *, nodes: Ints | None = None, piece: Ints | None = None, asked: Flags | None = None, signed: bool = False,
 ) -> Floats:  # fmt: skip
-    layout, columns = two_step_view(h, np.diag(G), island, piece, signed)
-    asked = np.arange(len(h)) if skipped is None else np.flatnonzero(~skipped[layout.order])
-    if screens(np.diag(G), island):
-        found, steep_mean = two_step_errors(whole_rows(G), in_single(columns), layout, asked, get_num_threads())
-        close = perhaps_lowest(found / n, screening_error(steep_mean), np.arange(len(asked)))
-        found[close], _ = two_step_errors(whole_rows(G), columns, layout, asked[close], get_num_threads())
+    diagonal = np.diag(G) if nodes is None else np.diag(G)[nodes]
+    layout, columns = two_step_view(h, diagonal, island, nodes, piece, signed)
+    rows = np.arange(len(h)) if asked is None else np.flatnonzero(asked[layout.place])
+    if screens(diagonal, island):
+        found, steep_mean = two_step_errors(whole_rows(G), in_single(columns), layout, rows, get_num_threads())
+        close = perhaps_lowest(found / n, screening_error(steep_mean), np.arange(len(rows)))
+        found[close], _ = two_step_errors(whole_rows(G), columns, layout, rows[close], get_num_threads())
     else:
-        found, _ = two_step_errors(whole_rows(G), columns, layout, asked, get_num_threads())
+        found, _ = two_step_errors(whole_rows(G), columns, layout, rows, get_num_threads())
     cost = np.full(len(h), found.max(initial=0) / n)  # those not asked come last
-    cost[layout.order[asked]] = found / n
+    cost[layout.place[rows]] = found / n
     return cost
 
 
@@ -72,12 +73,13 @@ def perhaps_lowest(cost: Floats, error: Floats, asked: Ints) -> Ints:
 
 def harmonic_cost(
     G: Floats, h: Floats, island: Ints, n: int,
-    *, piece: Ints | None = None, skipped: Flags | None = None, signed: bool = False,
+    *, nodes: Ints | None = None, piece: Ints | None = None, asked: Flags | None = None, signed: bool = False,
 ) -> Floats:  # fmt: skip
-    layout, columns = harmonic_view(h, np.diag(G), island, piece, signed)
+    diagonal = np.diag(G) if nodes is None else np.diag(G)[nodes]
+    layout, columns = harmonic_view(h, diagonal, island, nodes, piece, signed)
     everyone = np.arange(len(h))
     cost = np.empty(len(h))
-    cost[layout.order] = harmonic_errors(whole_rows(G), columns, layout, everyone, get_num_threads()) / n
+    cost[layout.place] = harmonic_errors(whole_rows(G), columns, layout, everyone, get_num_threads()) / n
     return cost
 
 
@@ -103,7 +105,7 @@ def _two_step_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
     gathered, all_right, work = np.empty(BLOCK), np.empty(BLOCK), np.empty(ROOM * D, number)
     for i, q in enumerate(asked):
         start, stop = layout.start[q], layout.stop[q]
-        row, pivot = G[layout.row[q]], layout.diagonal[q]
+        row, pivot = G[layout.order[q]], layout.diagonal[q]
         per_pivot, h_q, chance_q = 1 / pivot, hT[:, q], chance[:, q]
         all_right[:] = 0.0
         steep_sum = 0.0
@@ -173,7 +175,7 @@ def _harmonic_share(G: Floats, columns: Columns, layout: Layout, asked: Ints, co
     work = np.empty(ROOM * D)
     for i, q in enumerate(asked):
         start, stop = layout.start[q], layout.stop[q]
-        row, pivot = G[layout.row[q]], layout.diagonal[q]
+        row, pivot = G[layout.order[q]], layout.diagonal[q]
         h_q, chance_q = hT[:, q], chance[:, q]
         all_right[:] = 0.0
         for left in range(start, stop, BLOCK):

@@ -30,14 +30,16 @@ def row_sums(G: Floats, width: int) -> tuple[Floats, Floats]:
     return plain, squares
 
 
-def vopt_cost(G: Floats, island: Ints) -> Floats:
+def vopt_cost(G: Floats, island: Ints, *, nodes: Ints | None = None) -> Floats:
     _, squares = row_sums(whole_rows(G), len(G))
-    return vopt_from_sums(squares, np.diag(G), island)
+    rows = slice(None) if nodes is None else nodes
+    return vopt_from_sums(squares[rows], np.diag(G)[rows], island)
 
 
-def sopt_cost(G: Floats, island: Ints) -> Floats:
+def sopt_cost(G: Floats, island: Ints, *, nodes: Ints | None = None) -> Floats:
     sums, _ = row_sums(whole_rows(G), len(G))
-    return sopt_from_sums(sums, np.diag(G), island)
+    rows = slice(None) if nodes is None else nodes
+    return sopt_from_sums(sums[rows], np.diag(G)[rows], island)
 
 
 def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:

@@ -1,0 +1,86 @@
+"""What a field says before anybody has answered: how the values of any two nodes go together. No answer changes it.
+
+It is K + F inv(S) F', up to a constant in each piece of the graph. K is bounded, and lies where its engine keeps it; F
+holds levels: the constant of every piece, which nobody knows (S = 0), and waves so slow that K would drown in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.costs import Costs
+from fewlabels.field.precision import Precision
+
+if TYPE_CHECKING:
+    from fewlabels.field.conditioned import Conditioned
+    from fewlabels.field.spec import Recipe
+
+
+class Known(NamedTuple):
+    """The columns of K of the nodes with an answer."""
+
+    nodes: Ints  # (l,)
+    X: Floats  # (n, l)
+
+
+class Levels(NamedTuple):
+    """The waves that are kept apart from K; the constants of the pieces need no numbers."""
+
+    F: Floats  # (n, p)
+    S: Floats  # (p, p)
+
+    @classmethod
+    def of(cls, n: int, waves: Sequence[tuple[Ints, Any]]) -> Self:
+        """Of the pieces that have any: their nodes, and the waves there."""
+        p = sum(len(each.S) for _, each in waves)
+        F, S, left = np.zeros((n, p)), np.zeros((p, p)), 0
+        for nodes, each in waves:
+            part = slice(left, left + len(each.S))
+            F[nodes, part], S[part, part] = each.F, each.S
+            left = part.stop
+        return cls(F, S)
+
+
+class Covariance(Protocol):
+    """Immutable: shared by learners, trials and threads."""
+
+    recipe: Recipe
+    n_nodes: int
+    precision: Precision  # Q
+    piece: Ints  # (n,) the number of each node's piece of the graph
+    levels: Levels
+    diagonal: Floats  # (n,) K_kk
+    exact: bool  # whether the diagonal is, or a sketch
+
+    def known(self, nodes: Ints, before: Known | None) -> Known:
+        """The columns of K of these nodes, in any order; `before` has some of them."""
+
+    def columns(self, nodes: Ints, rough: bool = False) -> Floats:
+        """(n, m) columns of K; `rough`: good enough to score questions."""
+
+    def sums(self) -> Floats:
+        """(n,) the sums of the rows of K."""
+
+    def workspace(self) -> Any:
+        """What a line of fields, each from the one before, has in common: arrays that are brought from one to the next
+        instead of made anew. Empty until used.
+        """
+
+    def whole(self, field: Conditioned) -> Floats:
+        """(u, u) G, where it can be formed."""
+
+    def conditioned_columns(self, field: Conditioned, nodes: Ints, rough: bool) -> Floats:
+        """(n, m) columns of G, zero at sure answers."""
+
+    def two_step_costs(self, field: Conditioned, asked: Flags) -> Costs:
+        """See `Conditioned`, here and below."""
+
+    def harmonic_costs(self, field: Conditioned, asked: Flags) -> Costs: ...
+
+    def vopt_costs(self, field: Conditioned, asked: Flags, rough: bool) -> Costs: ...
+
+    def sopt_costs(self, field: Conditioned, asked: Flags) -> Costs: ...

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,8 @@ from fewlabels.field.precision import Precision
 from fewlabels.field.spec import Centring
 
 LOST = 1e-12  # relative error of a variance up to which a field is made from the one before it: 5,000 roundings
+ROUGH = 1e-4  # tolerance of what only tells classes and chances
+NONE: Ints = np.empty(0, dtype=np.int64)
 STRETCH = 2**22  # numbers worked on at a time where all of them would be another large array
 
 
@@ -45,7 +47,7 @@ class Core(NamedTuple):
     """All that does not depend on what was answered, only on where. Two fields with the same core have the same G."""
 
     A: Floats  # (p + l, p + l) levels first, then answers
-    variance: Floats  # (n,) G_kk, zero where sure, infinite where no answer reaches
+    variance: Floats  # (n,) G_kk, zero where sure; in a piece without an answer what is finite of it
     lost: float  # relative error to expect of a variance, from the steps since A was inverted
     step: Step | None  # where it was made by one
     which: object  # tells it apart, without keeping those before it
@@ -80,9 +82,13 @@ class Conditioned:
         """
         self.covariance, self.answers = covariance, answers
         self.centring, self.opinion, self.closed = centring, opinion, closed
-        self._before = before
+        self._before: Conditioned | None = before
         self._next: Conditioned | None = None  # the last one made of this
-        self.workspace = covariance.workspace() if before is None else before.workspace
+        self.kept_costs: dict[str, Costs] = {}  # of this field, where an engine works them out once
+        if before is None or before.covariance is not covariance:
+            self._before, self.workspace = None, covariance.workspace()
+        else:
+            self.workspace = before.workspace
 
     # What was answered
 
@@ -140,11 +146,23 @@ class Conditioned:
         if "core" in self.__dict__:
             self._before = None
         known = self if "core" in self.__dict__ else self._before
-        found = Conditioned(self.covariance, answers, centring, opinion, closed, same[0] if same else known or self)
+        covariance = self.covariance.for_answers(answers)
+        found = Conditioned(covariance, answers, centring, opinion, closed, same[0] if same else known or self)
         self._next = found
         return found
 
     # What is known of every node
+
+    @cached_property
+    def _later(self) -> Answers:
+        """The answers that the covariance does not begin at."""
+        base = self.covariance.base
+        if base is None:
+            return self.answers
+        sure = {node: label for node, label in self.answers.sure.items() if node not in base.sure}
+        held = set(base.nodes.tolist())
+        unsure = {node: weights for node, weights in self.answers.unsure.items() if node not in held}
+        return Answers(self.n_classes, sure, unsure)
 
     @property
     def smoothness(self) -> float:
@@ -214,17 +232,16 @@ class Conditioned:
         """(n, C) what the answers say of each node, a column for each class; 0 where none reaches."""
         before, step = self._before, self.core.step
         if step is not None and before is not None and self._follows(before, step):
-            y = self.answers.values[int(np.flatnonzero(self.answers.nodes == step.node)[0])]
+            y = self._values[-1]
             h: Floats = before.all_h + np.outer(step.column / step.pivot, y - before.all_h[step.node])
             if step.sure:
                 h[step.node] = y
             return h
-        known, answers = self._known, self.answers
-        y = answers.values[self._order]
-        found = self._spread(self.core.A[:, -len(y) :] @ y) if len(y) else np.zeros((self.n_nodes, self.n_classes))
-        sure = answers.noise[self._order] == 0
-        found[known.nodes[sure]] = y[sure]
-        return np.asarray(found)
+        nodes, y, mean = self.known.nodes, self._values, self.covariance.mean(self.n_classes)
+        h = mean + self.spread(self.core.A[:, len(self.core.A) - len(y) :] @ (y - mean[nodes]))
+        sure = self._noise == 0
+        h[nodes[sure]] = y[sure]
+        return h
 
     @property
     def h(self) -> Floats:
@@ -236,7 +253,7 @@ class Conditioned:
     @property
     def variance(self) -> Floats:
         """(u,) G_kk, infinite where no answer reaches."""
-        return self.core.variance[self.unlabelled]
+        return np.where(self.reached, self.core.variance, np.inf)[self.unlabelled]
 
     @property
     def G(self) -> Floats:
@@ -251,8 +268,12 @@ class Conditioned:
 
     def sums(self) -> Floats:
         """(u,) the sums of the rows of G, where an answer reaches the node."""
-        across = np.concatenate([self._level_sums, self._known.X.sum(axis=0, dtype=float)])
-        return (self.covariance.sums() - self._spread((self.core.A @ across)[:, None])[:, 0])[self.unlabelled]
+        return self.all_sums[self.unlabelled]
+
+    @cached_property
+    def all_sums(self) -> Floats:
+        """(n,) the same by node; in a piece without an answer, of what the covariance has there."""
+        return np.asarray(self.covariance.sums() - self.spread((self.core.A @ self._across_sums)[:, None])[:, 0])
 
     def pieces(self) -> Ints:
         """(u,) which piece each node is in once the labelled ones are taken out; G is zero between pieces."""
@@ -265,21 +286,45 @@ class Conditioned:
         """(n, n) whose Laplacian is Q, the matrix of the field: beta W where it is not smooth."""
         return self.precision.weights
 
-    def left_out(self, sample: Ints) -> LeftOut:
+    def left_out(self, sample: Ints, wanted: Ints = NONE) -> LeftOut:
         """What the other answers say of each node with an answer, all at once: h_i = y_i - (A y)_i / A_ii, and
-        1 / A_ii - N_ii is the variance.
+        1 / A_ii - N_ii is the variance. Where the covariance begins at some answers, of those `wanted` only.
         """
-        A, p = self.core.A, len(self.core.A) - len(self.answers.nodes)
-        nodes, y, noise = self._known.nodes, self.answers.values[self._order], self.answers.noise[self._order]
+        A, y, nodes = self.core.A, self._values, self.known.nodes
+        p = len(A) - len(nodes)
         piece = self.component[nodes]
-        alone = np.bincount(piece, minlength=1)[piece] == 1
+        alone = np.bincount(self.component[self.answers.nodes], minlength=len(self.component))[piece] == 1
         own = np.where(alone, 1.0, np.diag(A)[p:])
-        h = y - (A[p:, p:] @ y) / own[:, None]
-        variance = np.maximum(1 / own - noise, self._least[nodes])
-        across = np.concatenate([self._level_sums, self._known.X.sum(axis=0, dtype=float)])
-        total, there = A[p:] @ across, A[p:] @ self._at(sample).T
+        h = y - (A[p:, p:] @ (y - self.covariance.mean(self.n_classes)[nodes])) / own[:, None]
+        variance = np.maximum(1 / own - self._noise, self.least[nodes])
+        total, there = A[p:] @ self._across_sums, A[p:] @ self._at(sample).T
         h[alone], variance[alone] = 0, np.inf
-        return LeftOut(nodes, h, variance, y, total, there)
+        found = LeftOut(nodes, h, variance, y, total, there)
+        base = wanted[np.isin(wanted, nodes, invert=True)]
+        return found if not len(base) else LeftOut(*map(_joined, found, self._left_out_of_base(base, sample)))
+
+    def _left_out_of_base(self, nodes: Ints, sample: Ints) -> LeftOut:
+        """The same for answers that the covariance begins at; a solve each."""
+        by_node = np.argsort(self.answers.nodes)
+        row = by_node[np.searchsorted(self.answers.nodes, nodes, sorter=by_node)]
+        y, noise, all_h = self.answers.values[row], self.answers.noise[row], self.all_h
+        sure, m = noise == 0, np.arange(len(nodes))
+        ties = self.precision.rows(nodes).toarray().T  # (n, m)
+        B = np.where(sure, ties, 0.0)
+        B[nodes[~sure], m[~sure]] = 1
+        B[self.label >= 0] = 0
+        reach = self.covariance.solve(B, ROUGH) - self.spread(self.core.A @ self.against(B))
+        reach[self.label >= 0] = 0
+        own = np.where(sure, self.precision.diagonal[nodes] - np.einsum("ij,ij->j", B, reach), 0.0)  # 1 / variance
+        said = self.precision.diagonal[nodes, None] * y - ties.T @ all_h
+        pivot = reach[nodes, m]
+        weight = np.divide(1, noise, out=np.zeros(len(noise)), where=~sure)
+        own[~sure] = (1 / np.where(sure, 1, pivot) - weight)[~sure]
+        h = y - said / own[:, None]
+        h[~sure] = ((all_h[nodes] / pivot[:, None] - weight[:, None] * y) / own[:, None])[~sure]
+        reach = np.where(sure, reach, reach * weight)
+        reach[nodes[sure], m[sure]] = 1
+        return LeftOut(nodes, h, 1 / own, y, reach.sum(axis=0), reach[sample].T)
 
     # What to ask about: exactly of the nodes `asked` (u,), if not given those askable; the costs of others need not be
 
@@ -318,26 +363,23 @@ class Conditioned:
         """Whether the answers are those of the field before, and the one of this step."""
         if "all_h" not in before.__dict__ or before.core.which is not step.before:
             return False
-        values = self.answers.values[self._order]
-        return values.shape[1] == before.n_classes and np.array_equal(values[:-1], before.answers.values[before._order])
+        return np.array_equal(self._values[:-1], before._values)
 
     def _step(self, before: Conditioned) -> Core | None:
         """From the field before, if this has one answer more, in a piece that had some, and it costs few digits."""
-        nodes, count = self._known.nodes, len(before.answers.nodes)
-        if len(nodes) != count + 1 or not np.array_equal(nodes[:-1], before._known.nodes):
+        nodes, noise = self.known.nodes, self._noise
+        if len(nodes) != len(before.known.nodes) + 1 or not np.array_equal(nodes[:-1], before.known.nodes):
             return None
-        noise = self.answers.noise[self._order]
         q = int(nodes[-1])
-        if not before.reached[q] or not np.array_equal(noise[:-1], before.answers.noise[before._order]):
+        if not before.reached[q] or not np.array_equal(noise[:-1], before._noise):
             return None
         A, was = before.core.A, before.core.variance
         weights = A @ self._at_own(q)  # (p + l,)
-        column = self._known.X[:, -1] - before._spread(weights[:, None])[:, 0]
+        column = self.known.X[:, -1] - before.spread(weights[:, None])[:, 0]
         column[before.label >= 0] = 0
         pivot = float(column[q] + noise[-1])
         sure = bool(noise[-1] == 0)
-        variance = np.maximum(was - column**2 / pivot, self._least)
-        variance[self.label >= 0] = 0
+        variance = self._mended(was - column**2 / pivot)
         there = (variance > 0) & before.reached
         lost = before.core.lost + EPS * float((was[there] / variance[there]).max(initial=1.0))
         if lost > LOST:
@@ -347,20 +389,40 @@ class Conditioned:
         return Core(A, variance, lost, Step(before.core.which, q, column, pivot, sure), object())
 
     def _inverted(self) -> Core:
-        at, S = self._at(self._known.nodes), self.covariance.levels.S
-        p, l = at.shape[1] - len(at), len(at)
-        M = np.zeros((p + l, p + l))
-        M[: len(S), : len(S)] = -S
-        M[p:, :p], M[:p, p:] = at[:, :p], at[:, :p].T
-        M[p:, p:] = (at[:, p:] + at[:, p:].T) / 2 + np.diag(self.answers.noise[self._order])
-        A = _inverse(M)
-        variance = np.where(self.reached, self.covariance.diagonal, np.inf)
-        for part in self._stretches(p + l):
+        A, variance = self._inverse(self.known.X), self.covariance.diagonal.copy()
+        for part in self._stretches(len(A)):
             F = self._at(part)
             variance[part] -= np.einsum("ij,ij->i", F @ A, F)
-        variance = np.maximum(variance, self._least)
-        variance[self.label >= 0] = 0
-        return Core(A, variance, EPS, None, object())
+        return Core(A, self._mended(variance), EPS, None, object())
+
+    def _mended(self, variance: Floats) -> Floats:
+        """No variance is below 1 / Q_kk, whatever rounding says, where an answer reaches; those of sure answers are 0."""
+        found = np.where(self.reached, np.maximum(variance, self.least), variance)
+        found[self.label >= 0] = 0
+        return found
+
+    def _inverse(self, K: Floats) -> Floats:
+        """A, by these columns (n, l) of K."""
+        nodes, S = self.known.nodes, self.covariance.levels.S
+        levels, l = self._levels_at(nodes), len(nodes)
+        p = levels.shape[1]
+        M = np.zeros((p + l, p + l))
+        M[: len(S), : len(S)] = -S
+        M[p:, :p], M[:p, p:] = levels, levels.T
+        inside = K[nodes].astype(float)
+        M[p:, p:] = (inside + inside.T) / 2 + np.diag(self._noise)
+        return _inverse(M)
+
+    @cached_property
+    def rough_A(self) -> Floats:
+        """A by columns as rough as those it is taken off: what is nearly right in every direction stays so."""
+        return self._inverse(self.known.rough)
+
+    def reduction(self, nodes: Ints, A: Floats | None = None, K: Any = None) -> Any:
+        """(n, m) what the answers take off these columns of K; by other A and K_o where those are as rough."""
+        A, K = (self.core.A, self.known.X) if A is None else (A, K)
+        at = np.hstack([self._levels_at(nodes), K[nodes]], dtype=float)
+        return self.spread(A @ at.T, K)
 
     def filled(self, K: Floats, G: Floats) -> Floats:
         """(n, n) G, in the place of this array if it is as large, of K (n, n)."""
@@ -377,14 +439,14 @@ class Conditioned:
         return G
 
     @cached_property
-    def _known(self) -> Known:
+    def known(self) -> Known:
         before = self._before
-        had = before.__dict__.get("_known") if before is not None else None
+        had = before.__dict__.get("known") if before is not None else None
         return self.covariance.known(self._in_order(had), had)
 
     def _in_order(self, had: Known | None) -> Ints:
         """The answered nodes, those that the field before had first and in its order."""
-        nodes = self.answers.nodes
+        nodes = self._later.nodes
         if had is None:
             return nodes
         kept = had.nodes[np.isin(had.nodes, nodes)]
@@ -392,17 +454,29 @@ class Conditioned:
 
     @cached_property
     def _order(self) -> Ints:
-        """Where each known node is among the answers."""
-        by_node = np.argsort(self.answers.nodes)
-        return by_node[np.searchsorted(self.answers.nodes, self._known.nodes, sorter=by_node)]
+        """Where each known node is among the later answers."""
+        by_node = np.argsort(self._later.nodes)
+        return by_node[np.searchsorted(self._later.nodes, self.known.nodes, sorter=by_node)]
+
+    @cached_property
+    def _values(self) -> Floats:
+        """(l, C) y."""
+        return self._later.values[self._order]
+
+    @cached_property
+    def _noise(self) -> Floats:
+        """(l,) N."""
+        return self._later.noise[self._order]
 
     @cached_property
     def _heard(self) -> Ints:
-        """The pieces with an answer: each has a constant among the levels."""
-        return np.unique(self.component[self.answers.nodes])
+        """The pieces with an answer, of which the covariance does not know the level: a constant each."""
+        base = self.covariance.base
+        found = np.unique(self.component[self._later.nodes])
+        return found if base is None else np.setdiff1d(found, self.component[base.nodes])
 
     @cached_property
-    def _least(self) -> Floats:
+    def least(self) -> Floats:
         """(n,) 1 / Q_kk, with the weights of unsure answers: no variance is below it."""
         nodes, weights = self.answers.in_doubt
         pivot = self.precision.diagonal.copy()
@@ -410,37 +484,54 @@ class Conditioned:
         return np.divide(1.0, pivot, out=np.full(len(pivot), np.finfo(float).tiny), where=pivot > 0)
 
     @cached_property
-    def _level_sums(self) -> Floats:
-        """(p,) the sums of the columns of F."""
-        return np.concatenate(
-            [self.covariance.levels.F.sum(axis=0, dtype=float), np.bincount(self.component)[self._heard]]
-        )
+    def _across_sums(self) -> Floats:
+        """(p + l,) the sums of the columns of [F  K_o]."""
+        F = self.covariance.levels.F
+        size = np.bincount(self.component)[self._heard]
+        return np.concatenate([F.sum(axis=0, dtype=float), size, self.known.X.sum(axis=0, dtype=float)])
+
+    def against(self, B: Floats) -> Floats:
+        """(p + l, m) [F  K_o]'B."""
+        constants = [B[self.component == piece].sum(axis=0) for piece in self._heard]
+        return np.vstack([self.covariance.levels.F.T @ B, *constants, self.known.X.T @ B])
+
+    def _levels_at(self, nodes: Ints | slice) -> Floats:
+        """(m, p) F at these nodes."""
+        constants = self.component[nodes][:, None] == self._heard
+        return np.hstack([self.covariance.levels.F[nodes], constants], dtype=float)
 
     def _at(self, nodes: Ints | slice) -> Floats:
         """(m, p + l) [F  K_o] at these nodes."""
-        constants = self.component[nodes][:, None] == self._heard
-        return np.hstack([self.covariance.levels.F[nodes], constants, self._known.X[nodes]], dtype=float)
+        return np.hstack([self._levels_at(nodes), self.known.X[nodes]], dtype=float)
 
     def _at_own(self, q: int) -> Floats:
         """(p + l,) the same at one node, without its own answer, the last."""
         return self._at(np.array([q]))[0, :-1]
 
-    def _spread(self, weights: Floats) -> Floats:
-        """(n, m) [F  K_o] times weights (p + l, m); answers beyond those are not looked at."""
-        F, waves, p = self.covariance.levels.F, self.covariance.levels.S, len(self._heard)
-        w = len(waves)
-        K = self._known.X[:, : len(weights) - w - p]
-        found: Floats = np.asarray(K @ weights[w + p :].astype(K.dtype, copy=False), dtype=float)
-        found += F @ weights[:w].astype(F.dtype, copy=False)
-        if p:
+    def spread(self, weights: Floats, K: Any = None) -> Any:
+        """(n, m) [F  K_o] times weights (p + l, m), in the precision of K_o; answers beyond those are not looked at."""
+        F, w, p = self.covariance.levels.F, len(self.covariance.levels.S), len(self._heard)
+        K = (self.known.X if K is None else K)[:, : len(weights) - w - p]
+        weights = weights.astype(K.dtype, copy=False)
+        found = K @ weights[w + p :]
+        if w:
+            found += (F @ weights[:w]).astype(K.dtype, copy=False)
+        if p == 1 and self.component.max() == 0:
+            found += weights[w]
+        elif p:
             place = np.searchsorted(self._heard, self.component).clip(max=p - 1)
-            found += np.where(self.reached[:, None], weights[w : w + p][place], 0.0)
+            known = self._heard[place] == self.component
+            found += np.where(known[:, None], weights[w : w + p][place], 0)
         return found
 
     def _stretches(self, width: int) -> list[slice]:
         """All nodes, some at a time."""
         rows = max(1, STRETCH // max(1, width))
         return [slice(left, left + rows) for left in range(0, self.n_nodes, rows)]
+
+
+def _joined(some: Floats, others: Floats) -> Any:
+    return np.concatenate([some, others])
 
 
 def _same_places(some: Answers, others: Answers) -> bool:

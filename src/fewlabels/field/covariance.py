@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
+from fewlabels.field.answers import Answers
 from fewlabels.field.costs import Costs
 from fewlabels.field.precision import Precision
 
@@ -56,8 +57,19 @@ class Covariance(Protocol):
     diagonal: Floats  # (n,) K_kk
     exact: bool  # whether the diagonal is, or a sketch
 
-    def known(self, nodes: Ints, before: Known | None) -> Known:
-        """The columns of K of these nodes, in any order; `before` has some of them."""
+    base: Answers | None  # answers that it begins at: K is about what they leave open
+
+    def for_answers(self, answers: Answers) -> Covariance:
+        """The one that a field of these answers is best made of: this one, or one that begins at some of them."""
+
+    def mean(self, n_classes: int) -> Floats:
+        """(n, C) h by the answers that it begins at; zero where there are none."""
+
+    def known(self, nodes: Ints, before: Any) -> Any:
+        """The columns of K of these nodes, as `Known`, in this order; `before` has some of them."""
+
+    def solve(self, B: Floats, tolerance: float | None = None) -> Floats:
+        """(n, m) K B."""
 
     def columns(self, nodes: Ints, rough: bool = False) -> Floats:
         """(n, m) columns of K; `rough`: good enough to score questions."""

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from fewlabels.arrays import EPS, Flags, Floats, Ints
 from fewlabels.errors import GraphError
+from fewlabels.field.answers import Answers
 from fewlabels.field.costs import Costs
 from fewlabels.field.covariance import Known, Levels
 from fewlabels.field.links.inverse import cholesky_inverse
@@ -36,6 +37,7 @@ class InMemory:
     """K, all of it: (n, n) the covariance without the constants of the pieces and without their slowest waves."""
 
     exact = True
+    base = None
 
     def __init__(self, recipe: Recipe) -> None:
         n = recipe.links.n_nodes
@@ -50,6 +52,15 @@ class InMemory:
         self.K = np.zeros((n, n))
         self.levels = self._fill()
         self.diagonal: Floats = np.diag(self.K).copy()
+
+    def for_answers(self, answers: Answers) -> InMemory:
+        return self
+
+    def mean(self, n_classes: int) -> Floats:
+        return np.zeros((self.n_nodes, n_classes))
+
+    def solve(self, B: Floats, tolerance: float | None = None) -> Floats:
+        return self.K @ B
 
     def known(self, nodes: Ints, before: Known | None) -> Known:
         return Known(nodes, self.K[nodes].T)

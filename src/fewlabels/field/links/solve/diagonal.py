@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.precision import Precision
-from fewlabels.field.sparse.solve.choose import Solver
-from fewlabels.field.sparse.solve.factor import Factor, SuperLU
-from fewlabels.field.sparse.solve.kriging import Kriging
-from fewlabels.field.sparse.solve.pcg import System
-from fewlabels.field.sparse.solve.sketch import sketched
-from fewlabels.field.sparse.solve.smooth import WrittenOut
+from fewlabels.field.links.solve.factor import SuperLU
+from fewlabels.field.links.solve.pcg import Operator
+from fewlabels.field.links.solve.pinned import ByFactor, ByRemainder, Solver
+from fewlabels.field.links.solve.sketch import sketched
+
+if TYPE_CHECKING:
+    from fewlabels.field.links.on_demand import OnDemand
 
 COLUMNS_UP_TO = 4_000  # nodes up to which every column is solved for: a few seconds with any solver
 WIDTH = 32
-EXACT = 1e-9
 OPEN_WORK = 6e10  # multiplications in Takahashi's recurrence up to which it is taken: about a minute
 
 
@@ -30,38 +29,38 @@ class Variances(NamedTuple):
     ties: Floats  # (entries of W,) G_ii + G_jj - 2 G_ij of every edge, in both directions
     exact: bool
 
-    def copy(self) -> Variances:
-        return Variances(self.diagonal.copy(), self.ties.copy(), self.exact)
-
 
 def variances(
-    system: System,
-    solver: Solver,
-    precision: Precision,
-    component: Ints,
-    sums: Callable[[], Floats],
-    rng: np.random.Generator,
+    system: Operator, solver: Solver, precision: Precision, piece: Ints, covariance: OnDemand, rng: np.random.Generator
 ) -> Variances:
-    """diag(inv(A)) and the resistances along the edges; `sums` are inv(A) 1."""
+    """diag(inv(A)) and the resistances along the edges."""
     n = len(system.held)
-    factor, nodes = _factor_of(solver, system)
-    if factor and isinstance(factor.base, SuperLU) and _work(factor.base) <= OPEN_WORK:
-        return Variances(*takahashi(factor.base, system, nodes), True)
+    if (base := _open_factor(solver)) is not None:
+        nodes = solver.nodes if isinstance(solver, ByRemainder) else slice(None)
+        return Variances(*takahashi(base, system, nodes), True)
     if n <= COLUMNS_UP_TO:
-        return Variances(*by_columns(system, solver), True)
-    return Variances(*sketched(system, solver, precision, component, sums, rng), False)
+        return Variances(*by_columns(system, covariance), True)
+    return Variances(*sketched(system, solver, precision, piece, covariance, rng), False)
 
 
-def _factor_of(solver: Solver, system: System) -> tuple[Factor | None, Ints | slice]:
-    """The factor of all nodes, or of those left; and which ones they are."""
-    if isinstance(solver, Kriging):
-        left = solver.remainder(system)
-        return (left.factor, left.nodes) if left else (None, slice(None))
-    factor = solver.solver if isinstance(solver, WrittenOut) else solver
-    return factor if isinstance(factor, Factor) else None, slice(None)
+def exact_diagonal(solver: Solver) -> Floats | None:
+    """(n,) diag(inv(A)), where a factor tells it."""
+    base = _open_factor(solver)
+    if base is None or isinstance(solver, ByRemainder):
+        return None
+    diagonal, _ = _takahashi(base.indptr, base.indices, base.L, base.pivots)
+    found = np.empty(len(diagonal))
+    found[base.order] = diagonal
+    return found
 
 
-def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
+def _open_factor(solver: Solver) -> SuperLU | None:
+    """The factor, if it can be read and the recurrence on it does not take long."""
+    base = solver.factor.base if isinstance(solver, ByFactor) else None
+    return base if isinstance(base, SuperLU) and _work(base) <= OPEN_WORK else None
+
+
+def by_columns(system: Operator, covariance: OnDemand) -> tuple[Floats, Floats]:
     """Diagonal and ties from every column."""
     free = np.flatnonzero(~system.held)
     n = len(system.held)
@@ -69,7 +68,7 @@ def by_columns(system: System, solver: Solver) -> tuple[Floats, Floats]:
     between = np.zeros(len(system.indices))
     for left in range(0, len(free), WIDTH):
         nodes = free[left : left + WIDTH]
-        X = solver.columns(system, nodes, EXACT)
+        X = covariance.columns(nodes)
         found[nodes] = X[nodes, np.arange(len(nodes))]
         for j, k in enumerate(nodes):
             row = slice(system.indptr[k], system.indptr[k + 1])
@@ -81,7 +80,7 @@ def _work(base: SuperLU) -> float:
     return float((np.diff(base.indptr).astype(float) ** 2).sum())
 
 
-def takahashi(base: SuperLU, system: System, nodes: Ints | slice = slice(None)) -> tuple[Floats, Floats]:
+def takahashi(base: SuperLU, system: Operator, nodes: Ints | slice = slice(None)) -> tuple[Floats, Floats]:
     """Diagonal and ties from A = L D L', by Takahashi's recurrence on the pattern of L, which holds every edge between
     the nodes that the factor is of; all others are held.
     """

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from fewlabels.arrays import Floats, Ints, Numbers
-from fewlabels.field.sparse.solve import tall
-from fewlabels.field.sparse.solve.pcg import System
-from fewlabels.field.sparse.solve.polynomial import Ordered, Polynomial, Scaled, Spots, blocks_of, width_of
-from fewlabels.field.sparse.solve.waves import SlowWaves, Waves
+from fewlabels.field.links.solve import tall
+from fewlabels.field.links.solve.pcg import System
+from fewlabels.field.links.solve.polynomial import Ordered, Polynomial, Scaled, Spots, blocks_of, width_of
+from fewlabels.field.links.solve.waves import SlowWaves, Waves
 from fewlabels.kernels.cpu import blocks
 
 TOLERANCE = 2e-3  # of the polynomials
+LARGE = 1e4  # times the inverse of a typical pivot: a variance beyond it would cost others four digits
 
 
 class Smoother:
@@ -61,6 +62,12 @@ class ByWaves:
         self._dtype = waves.vectors.dtype
         self._V: Numbers = (waves.vectors * matrix.exact_scale[:, None]).astype(self._dtype)  # S V
         self._lacking: Floats = 1 / waves.values - self._polynomial.at(waves.values)
+
+    def slow_part(self) -> Numbers | None:
+        """(n, k) U such that the slow waves are U U' of inv(L), where they are so slow that they are large."""
+        V, weight = self._V, 1 / self._waves.values
+        largest = float(np.einsum("ij,ij,j->i", V, V, weight).max()) * float((1 / self._matrix.exact_scale**2).mean())
+        return V[self._ordered.place] * np.sqrt(weight) if largest > LARGE else None
 
     @property
     def name(self) -> str:

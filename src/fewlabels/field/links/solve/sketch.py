@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,26 +9,26 @@ from scipy import sparse
 
 from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.precision import Precision
-from fewlabels.field.sparse.solve import tall
-from fewlabels.field.sparse.solve.pcg import System, unsure_ties
+from fewlabels.field.links.solve import tall
+from fewlabels.field.links.solve.pcg import Operator
 from fewlabels.kernels.cpu import blocks, sketch
 from fewlabels.machine.progress import Progress
 
 if TYPE_CHECKING:
-    from fewlabels.field.sparse.solve.choose import Solver
+    from fewlabels.field.links.on_demand import OnDemand
+    from fewlabels.field.links.solve.pinned import Solver
 
 PROBES = 384  # a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
 FEWER = 96  # where the slow waves, most of the far part, are known
-TOLERANCE = 1e-3  # of a probe: far below the sketch's noise
 SAME = 1e-6  # what tells a wave apart from the others, as a share of its energy
 
 
 def sketched(
-    system: System,
+    system: Operator,
     solver: Solver,
     precision: Precision,
     component: Ints,
-    sums: Callable[[], Floats],
+    covariance: OnDemand,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """(n,) G_kk, and G_ii + G_jj - 2 G_ij of every edge.
@@ -37,14 +36,15 @@ def sketched(
     A right-hand side b with the covariance A (`kernels.cpu.sketch`) has a solution z with the covariance G, and G_kk =
     1 / A_kk + var(sum_j A_kj z_j / A_kk) over the others: only walks that leave k and come back are left to chance.
     Where one node alone is held, the potentials are taken about their mean over the component, which takes the common
-    part, known exactly by `sums`, G 1, out of the noise. So is what the slow waves X tell of z, where the solver knows
+    part, known exactly by the sums of G's rows, out of the noise. So is what the slow waves X tell of z, where the solver knows
     them: (A X)'z is X'b, of covariance X'A X, and X with z. A tie is the mean square of the difference of its ends.
     """
     n, held = len(system.held), system.held
-    unsure = unsure_ties(system, precision.diagonal)
-    size, waves = np.bincount(component), solver.waves(system)
+    unsure = np.zeros(n)
+    unsure[system.tied] = system.ties
+    size, waves = np.bincount(component), solver.waves()
     means = sparse.csr_array((1 / size[component], (component, np.arange(n))), shape=(len(size), n))
-    alone = held.sum() == len(size) and not unsure.any()  # each component is held at one node only
+    alone = bool((np.bincount(component[held], minlength=len(size)) == 1).all()) and not unsure.any()  # one node each
     probes = PROBES if waves is None else FEWER
     found = _Sums(system, precision)
     progress = Progress(f"setting up {n:,} nodes", -(-probes // sketch.MOST))
@@ -61,13 +61,13 @@ def sketched(
     for left in range(0, probes, sketch.MOST):
         B: Any = np.empty((n, min(sketch.MOST, probes - left)), np.float32)
         sketch.noise(*system[:3], precision.share, unsure, int(rng.integers(2**62)), B)
-        Z = centred(solver.solve(system, B, TOLERANCE))
+        Z = centred(solver.solve(B))
         found.add(told.rest(Z, B) if told else Z, 1 / probes)
         progress.step()
     average = 1 / system.diagonal
     if not alone:
         return np.where(held, 0.0, average + found.squares), found.ties
-    mean = sums() / size[component]  # (n,) of each column of G
+    mean = covariance.sums() / size[component]  # (n,) of each column of G
     overall = np.bincount(component, mean) / size
     apart = average * (1 - 2 / size[component]) + found.squares  # (n,) the diagonal of the pseudo-inverse
     return np.where(held, 0.0, np.maximum(apart + 2 * mean - overall[component], average)), found.ties
@@ -76,7 +76,7 @@ def sketched(
 class _Told:
     """What b tells of z = G b by the waves X: z = columns xi + rest, xi being noise of variance one."""
 
-    def __init__(self, X: Numbers, system: System, precision: Precision, unsure: Floats) -> None:
+    def __init__(self, X: Numbers, system: Operator, precision: Precision, unsure: Floats) -> None:
         """(n, k) X, zero in the rows held; it becomes the columns."""
         tied = np.flatnonzero(unsure)
         LX: Numbers = blocks.laplacian(*system[:2], system.weights.astype(X.dtype), X)
@@ -96,7 +96,7 @@ class _Told:
 class _Sums:
     """What potentials add to the far part of every G_kk, and to every tie."""
 
-    def __init__(self, system: System, precision: Precision) -> None:
+    def __init__(self, system: Operator, precision: Precision) -> None:
         self._system, self._precision = system, precision
         self.squares: Floats = np.zeros(len(system.held))
         self.ties: Floats = np.zeros(len(system.indices))

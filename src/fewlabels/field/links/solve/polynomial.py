@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from fewlabels.arrays import Floats, Ints, Numbers
-from fewlabels.field.sparse.solve.pcg import System
+from fewlabels.field.links.solve.pcg import System
 from fewlabels.kernels.cpu import blocks, chebyshev
 from fewlabels.kernels.cpu.prefetch import aligned
 from fewlabels.kernels.cpu.wide_rows import AHEAD, WIDE

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg
 
 from fewlabels.arrays import Floats, Ints, Numbers
-from fewlabels.field.sparse.solve import tall
-from fewlabels.field.sparse.solve.polynomial import Polynomial, Scaled, widened
+from fewlabels.field.links.solve import tall
+from fewlabels.field.links.solve.polynomial import Polynomial, Scaled, widened
 from fewlabels.kernels.cpu import blocks
 from fewlabels.kernels.cpu.prefetch import aligned
 from fewlabels.machine.progress import Progress

@@ -16,6 +16,7 @@ FIRST = 32  # nodes k on which every question is scored in the first round
 SPARE = 0.02  # share of the sample's weight that goes to all nodes alike, so that none is left out for good
 SLACK = 2.0  # factor by which the risk at a node may drift before the sample follows: every change is one more solve
 CONFIDENCE = 2.0  # standard deviations
+ABOVE = 4e-9  # an estimate stays this share above the lowest exact cost: no tie with it
 
 
 class Sample(NamedTuple):

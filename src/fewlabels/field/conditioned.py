@@ -22,11 +22,12 @@ from scipy.sparse.csgraph import connected_components
 from fewlabels.arrays import EPS, Flags, Floats, Ints
 from fewlabels.field.answers import Answers
 from fewlabels.field.costs import Costs
-from fewlabels.field.covariance import Covariance, Known
+from fewlabels.field.covariance import Covariance, Known, Levels
 from fewlabels.field.opinion import Opinion
 from fewlabels.field.precision import Precision
 from fewlabels.field.spec import Centring
 
+LOOSE = 1e3  # of the mean variance: a wave that adds more would cost this many times rounding where answers pin it
 LOST = 1e-12  # relative error of a variance up to which a field is made from the one before it: 5,000 roundings
 ROUGH = 1e-4  # tolerance of what only tells classes and chances
 NONE: Ints = np.empty(0, dtype=np.int64)
@@ -46,6 +47,7 @@ class Step(NamedTuple):
 class Core(NamedTuple):
     """All that does not depend on what was answered, only on where. Two fields with the same core have the same G."""
 
+    levels: Levels  # as they are told apart by the answers
     A: Floats  # (p + l, p + l) levels first, then answers
     variance: Floats  # (n,) G_kk, zero where sure; in a piece without an answer what is finite of it
     lost: float  # relative error to expect of a variance, from the steps since A was inverted
@@ -86,9 +88,10 @@ class Conditioned:
         self._next: Conditioned | None = None  # the last one made of this
         self.kept_costs: dict[str, Costs] = {}  # of this field, where an engine works them out once
         if before is None or before.covariance is not covariance:
-            self._before, self.workspace = None, covariance.workspace()
+            self._before, workspace = None, covariance.workspace()
         else:
-            self.workspace = before.workspace
+            workspace = before.workspace
+        self.workspace: Any = workspace
 
     # What was answered
 
@@ -297,7 +300,7 @@ class Conditioned:
         own = np.where(alone, 1.0, np.diag(A)[p:])
         h = y - (A[p:, p:] @ (y - self.covariance.mean(self.n_classes)[nodes])) / own[:, None]
         variance = np.maximum(1 / own - self._noise, self.least[nodes])
-        total, there = A[p:] @ self._across_sums, A[p:] @ self._at(sample).T
+        total, there = A[p:] @ self._across_sums, A[p:] @ self.at(sample).T
         h[alone], variance[alone] = 0, np.inf
         found = LeftOut(nodes, h, variance, y, total, there)
         base = wanted[np.isin(wanted, nodes, invert=True)]
@@ -374,7 +377,7 @@ class Conditioned:
         if not before.reached[q] or not np.array_equal(noise[:-1], before._noise):
             return None
         A, was = before.core.A, before.core.variance
-        weights = A @ self._at_own(q)  # (p + l,)
+        weights = A @ before.at(np.array([q]))[0]  # (p + l,)
         column = self.known.X[:, -1] - before.spread(weights[:, None])[:, 0]
         column[before.label >= 0] = 0
         pivot = float(column[q] + noise[-1])
@@ -386,14 +389,23 @@ class Conditioned:
             return None
         A = np.block([[A + np.outer(weights, weights) / pivot, -weights[:, None] / pivot],
                       [-weights[None] / pivot, np.array([[1 / pivot]])]])  # fmt: skip
-        return Core(A, variance, lost, Step(before.core.which, q, column, pivot, sure), object())
+        return Core(before.core.levels, A, variance, lost, Step(before.core.which, q, column, pivot, sure), object())
 
     def _inverted(self) -> Core:
-        A, variance = self._inverse(self.known.X), self.covariance.diagonal.copy()
+        levels = self._levels()
+        A, variance = self._inverse(self.known.X, levels), self.covariance.diagonal.copy()
         for part in self._stretches(len(A)):
-            F = self._at(part)
+            F = self.at(part, levels)
             variance[part] -= np.einsum("ij,ij->i", F @ A, F)
-        return Core(A, self._mended(variance), EPS, None, object())
+        return Core(levels, A, self._mended(variance), EPS, None, object())
+
+    def _levels(self) -> Levels:
+        """The levels of the covariance; those that nearly anything is possible for as the answers see them, so that
+        nodes whose level is known are not the differences of large numbers.
+        """
+        levels, known = self.covariance.levels, self.known.nodes
+        loose = np.flatnonzero(levels.reach > LOOSE * self.covariance.diagonal.mean())
+        return levels.seen_from(known, self.component, loose) if len(loose) and len(known) else levels
 
     def _mended(self, variance: Floats) -> Floats:
         """No variance is below 1 / Q_kk, whatever rounding says, where an answer reaches; those of sure answers are 0."""
@@ -401,14 +413,14 @@ class Conditioned:
         found[self.label >= 0] = 0
         return found
 
-    def _inverse(self, K: Floats) -> Floats:
+    def _inverse(self, K: Floats, levels: Levels) -> Floats:
         """A, by these columns (n, l) of K."""
-        nodes, S = self.known.nodes, self.covariance.levels.S
-        levels, l = self._levels_at(nodes), len(nodes)
-        p = levels.shape[1]
+        nodes, S = self.known.nodes, levels.S
+        F, l = self._levels_at(nodes, levels), len(nodes)
+        p = F.shape[1]
         M = np.zeros((p + l, p + l))
         M[: len(S), : len(S)] = -S
-        M[p:, :p], M[:p, p:] = levels, levels.T
+        M[p:, :p], M[:p, p:] = F, F.T
         inside = K[nodes].astype(float)
         M[p:, p:] = (inside + inside.T) / 2 + np.diag(self._noise)
         return _inverse(M)
@@ -416,12 +428,12 @@ class Conditioned:
     @cached_property
     def rough_A(self) -> Floats:
         """A by columns as rough as those it is taken off: what is nearly right in every direction stays so."""
-        return self._inverse(self.known.rough)
+        return self._inverse(self.known.rough, self.core.levels)
 
     def reduction(self, nodes: Ints, A: Floats | None = None, K: Any = None) -> Any:
         """(n, m) what the answers take off these columns of K; by other A and K_o where those are as rough."""
         A, K = (self.core.A, self.known.X) if A is None else (A, K)
-        at = np.hstack([self._levels_at(nodes), K[nodes]], dtype=float)
+        at = np.hstack([self._levels_at(nodes, self.core.levels), K[nodes]], dtype=float)
         return self.spread(A @ at.T, K)
 
     def filled(self, K: Floats, G: Floats) -> Floats:
@@ -431,9 +443,9 @@ class Conditioned:
         else:
             G = K.copy()
         everyone = np.arange(self.n_nodes)
-        weights = self.core.A @ self._at(everyone).T  # (p + l, n)
+        weights = self.core.A @ self.at(everyone).T  # (p + l, n)
         for part in self._stretches(self.n_nodes):
-            G[part] -= self._at(part) @ weights
+            G[part] -= self.at(part) @ weights
         labelled = np.flatnonzero(self.label >= 0)
         G[labelled] = G[:, labelled] = 0
         return G
@@ -486,31 +498,29 @@ class Conditioned:
     @cached_property
     def _across_sums(self) -> Floats:
         """(p + l,) the sums of the columns of [F  K_o]."""
-        F = self.covariance.levels.F
         size = np.bincount(self.component)[self._heard]
-        return np.concatenate([F.sum(axis=0, dtype=float), size, self.known.X.sum(axis=0, dtype=float)])
+        return np.concatenate(
+            [self.core.levels.F.sum(axis=0, dtype=float), size, self.known.X.sum(axis=0, dtype=float)]
+        )
 
     def against(self, B: Floats) -> Floats:
         """(p + l, m) [F  K_o]'B."""
         constants = [B[self.component == piece].sum(axis=0) for piece in self._heard]
-        return np.vstack([self.covariance.levels.F.T @ B, *constants, self.known.X.T @ B])
+        return np.vstack([self.core.levels.F.T @ B, *constants, self.known.X.T @ B])
 
-    def _levels_at(self, nodes: Ints | slice) -> Floats:
+    def _levels_at(self, nodes: Ints | slice, levels: Levels) -> Floats:
         """(m, p) F at these nodes."""
         constants = self.component[nodes][:, None] == self._heard
-        return np.hstack([self.covariance.levels.F[nodes], constants], dtype=float)
+        return np.hstack([levels.F[nodes], constants], dtype=float)
 
-    def _at(self, nodes: Ints | slice) -> Floats:
+    def at(self, nodes: Ints | slice, levels: Levels | None = None) -> Floats:
         """(m, p + l) [F  K_o] at these nodes."""
-        return np.hstack([self._levels_at(nodes), self.known.X[nodes]], dtype=float)
-
-    def _at_own(self, q: int) -> Floats:
-        """(p + l,) the same at one node, without its own answer, the last."""
-        return self._at(np.array([q]))[0, :-1]
+        return np.hstack([self._levels_at(nodes, levels or self.core.levels), self.known.X[nodes]], dtype=float)
 
     def spread(self, weights: Floats, K: Any = None) -> Any:
         """(n, m) [F  K_o] times weights (p + l, m), in the precision of K_o; answers beyond those are not looked at."""
-        F, w, p = self.covariance.levels.F, len(self.covariance.levels.S), len(self._heard)
+        F, p = self.core.levels.F, len(self._heard)
+        w = F.shape[1]
         K = (self.known.X if K is None else K)[:, : len(weights) - w - p]
         weights = weights.astype(K.dtype, copy=False)
         found = K @ weights[w + p :]

@@ -7,9 +7,12 @@ holds levels: the constant of every piece, which nobody knows (S = 0), and waves
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from scipy.linalg import qr
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.answers import Answers
@@ -28,11 +31,33 @@ class Known(NamedTuple):
     X: Floats  # (n, l)
 
 
-class Levels(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Levels:
     """The waves that are kept apart from K; the constants of the pieces need no numbers."""
 
     F: Floats  # (n, p)
     S: Floats  # (p, p)
+
+    @cached_property
+    def reach(self) -> Floats:
+        """(p,) the variance that each wave adds where it is highest."""
+        highest = np.abs(self.F).max(axis=0, initial=0).astype(float)
+        return np.asarray(highest**2 / np.diag(self.S))
+
+    def seen_from(self, nodes: Ints, piece: Ints, loose: Ints) -> Levels:
+        """The same, told apart by these nodes: each of the `loose` waves is taken off its value at the first of them in
+        its piece, and as many as these nodes differ by are turned away from the others, which are then zero at them.
+        """
+        first = np.full(int(piece.max()) + 1, -1)
+        first[piece[nodes[::-1]]] = nodes[::-1]
+        F, S = self.F.astype(float), self.S.copy()
+        level = np.where((first >= 0)[:, None], F[first][:, loose], 0.0)  # (pieces, loose)
+        apart = F[:, loose] - level[piece]
+        turn = qr(apart[nodes].T, pivoting=True)[0]  # (loose, loose)
+        F[:, loose] = apart @ turn
+        S[loose] = turn.T @ S[loose]
+        S[:, loose] = S[:, loose] @ turn
+        return Levels(F, S)
 
     @classmethod
     def of(cls, n: int, waves: Sequence[tuple[Ints, Any]]) -> Self:

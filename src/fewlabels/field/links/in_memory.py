@@ -87,9 +87,7 @@ class InMemory:
         from fewlabels.kernels import cpu
 
         with field.workspace.at(field) as G:
-            return Costs(
-                cpu.two_step_cost(G, asking_h(field), field.island, self.n_nodes, **_shortcuts(field, asked))
-            )
+            return Costs(cpu.two_step_cost(G, asking_h(field), field.island, self.n_nodes, **_shortcuts(field, asked)))
 
     def harmonic_costs(self, field: Conditioned, asked: Flags) -> Costs:
         from fewlabels.kernels import cpu
@@ -179,18 +177,18 @@ def _covariance(K: Floats, W: sparse.csr_array, degree: Floats) -> Waves | None:
     """
     m, tau = len(K), float(degree.mean())
     constant = np.full((m, 1), m**-0.5)
-    if _inverted(K, W, degree, tau * constant @ constant.T):
+    if _inverted(K, W, degree, tau, constant):
         X, values = _slowest(K, W, degree)
         if values[0] >= FLAT * tau:
             K -= 1 / (tau * m)
             _require(K, degree)
             return None
     else:  # even Cholesky's factor is lost in rounding: look for the waves with a little added to the diagonal
-        if not _inverted(K, W, degree * (1 + 1e-9), tau * constant @ constant.T):
+        if not _inverted(K, W, degree * (1 + 1e-9), tau, constant):
             raise GraphError("float64 cannot hold the weights of this graph together. Drop the weakest edges.")
         X, values = _slowest(K, W, degree)
     V = np.linalg.qr(np.hstack([constant, X[:, values < SLOW * tau]]))[0]
-    if not _inverted(K, W, degree, tau * V @ V.T):
+    if not _inverted(K, W, degree, tau, V):
         raise GraphError("float64 cannot hold the weights of this graph together. Drop the weakest edges.")
     _require(K, degree)
     F = tau * K @ V[:, 1:]
@@ -203,9 +201,9 @@ def _covariance(K: Floats, W: sparse.csr_array, degree: Floats) -> Waves | None:
     return Waves(F, (S + S.T) / 2)
 
 
-def _inverted(K: Floats, W: sparse.csr_array, degree: Floats, lift: Floats) -> bool:
-    """K = inv(diag(degree) - W + lift), in place; False where rounding leaves nothing of it."""
-    K[:] = lift
+def _inverted(K: Floats, W: sparse.csr_array, degree: Floats, tau: float, V: Floats) -> bool:
+    """K = inv(diag(degree) - W + tau V V'), in place; False where rounding leaves nothing of it."""
+    np.matmul(tau * V, V.T, out=K)
     rows = np.repeat(np.arange(len(K)), np.diff(W.indptr))
     K[rows, W.indices] -= W.data
     K[np.diag_indices(len(K))] += degree
@@ -226,7 +224,8 @@ def _slowest(K: Floats, W: sparse.csr_array, degree: Floats) -> tuple[Floats, Fl
 
 def _require(K: Floats, degree: Floats) -> None:
     """Refuse what rounding has cost too much of."""
-    lost = EPS * np.sqrt(((K**2 * degree) ** 2).sum(axis=1)) / np.maximum(np.diag(K), 1 / degree)
+    error = EPS * np.array([np.linalg.norm(row**2 * degree) for row in K])
+    lost = error / np.maximum(np.diag(K), 1 / degree)
     if not lost.max() <= TOLERANCE:
         raise GraphError(
             f"the weights span so far that the field would lose {lost.max():.1g} of a variance to rounding. "

@@ -5,12 +5,12 @@ import types
 
 import numpy as np
 import pytest
+from support.fields import field_of
 from support.graphs import in_pieces, random_labels, random_weights
 
 import fewlabels as fl
 from fewlabels.adapters.graphlearning import ACQUISITIONS, LEVEL, FromGraphLearning, covariance
 from fewlabels.errors import SettingError
-from fewlabels.field.dense import DenseField
 from fewlabels.marginals import harmonic_marginals
 from fewlabels.strategies import cost_of, make_strategy
 
@@ -34,9 +34,7 @@ class Scores:
 
 
 def taught(W, labels, n_classes=3):
-    field = DenseField(fl.Graph(W), n_classes, 0.8)
-    field.observe_all(labels)
-    return field
+    return field_of(fl.Graph(W), n_classes, 0.8).with_answers(labels)
 
 
 @pytest.fixture

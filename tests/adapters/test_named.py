@@ -102,13 +102,13 @@ import sys
 from functools import partial
 from fewlabels.experiments.datasets import chain
 from fewlabels.experiments.runner import Plan, _task
-from fewlabels.field import make_field
+from fewlabels.field import FieldSpec
 import numpy as np
 
 plan = Plan("chain", partial(chain, 15), ("tsa", "skactiveml:RandomSampling"), 2)
-field = make_field(chain(15, np.random.default_rng()).graph, 2, 1.0)
+covariance = FieldSpec(1.0, 0, 0).resolved(chain(15, np.random.default_rng()).graph).build()
 assert "skactiveml" not in sys.modules
-_task(plan, 2, ("tsa", 0), field)
+_task(plan, 2, ("tsa", 0), covariance)
 assert "skactiveml" in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)

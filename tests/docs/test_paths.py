@@ -17,7 +17,6 @@ PROMISED = {
     "fewlabels.tables.read_labels",
     "fewlabels.tables.read_features",
     "fewlabels.tables.write_predictions",
-    "fewlabels.cluster.Cluster",
     "fewlabels.adapters.sklearn.HarmonicClassifier",
     "fewlabels.adapters.skactiveml.GraphQuery",
     "fewlabels.adapters.skactiveml.FromSkactiveml",

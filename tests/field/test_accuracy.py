@@ -66,7 +66,7 @@ def test_500_answers_and_100_taken_back_on_1000_weighted_nodes_equal_a_fresh_sol
     np.testing.assert_allclose(life.h, truth @ (W[u] @ answered(life)), atol=1e-11)
 
 
-@pytest.mark.parametrize("engine", ["dense"])  # TODO: sparse
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
 @pytest.mark.parametrize("seed", range(8))
 def test_weights_from_1e_6_to_1e6_equal_exact_rational_arithmetic(seed, engine):
     rng = np.random.default_rng(seed)
@@ -95,7 +95,7 @@ def test_what_a_step_would_lose_is_not_taken_by_one():
     assert relative_error(field.G, truth) < 1e-10
 
 
-@pytest.mark.parametrize("engine", ["dense"])  # TODO: sparse
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
 @pytest.mark.parametrize("bridge", [1e-2, 1e-4, 1e-8, 1e-11])
 @pytest.mark.parametrize("at", [[3], [5, 3], [3, 9], [3, 4, 9, 5], [17, 3, 18]], ids=str)
 def test_clusters_that_hardly_touch_equal_exact_rational_arithmetic(bridge, at, engine):
@@ -117,7 +117,7 @@ def test_clusters_that_hardly_touch_equal_exact_rational_arithmetic(bridge, at, 
         assert (abs(each.h - h) < 1e-9 * np.sqrt(1 + np.diag(truth))[:, None]).all()
 
 
-@pytest.mark.parametrize("engine", ["dense"])  # TODO: sparse
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
 def test_along_a_chain_variances_are_those_of_a_brownian_bridge(engine):
     """Between two answered nodes at a and b it is (k - a) (b - k) / (b - a), and h is a straight line."""
     n = 801

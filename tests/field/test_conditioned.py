@@ -12,7 +12,7 @@ from fewlabels.errors import SettingError
 from fewlabels.field import Answers, Conditioned, FieldSpec
 from fewlabels.graph import Graph
 
-ENGINES = ["dense"]  # TODO: sparse
+ENGINES = ["dense", "sparse"]
 
 
 def same(ours, theirs, close=1e-10):

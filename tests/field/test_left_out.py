@@ -27,7 +27,7 @@ def without(field, node):
     return field.without([node]).with_unsure({node: np.zeros(field.n_classes)})
 
 
-@pytest.mark.parametrize("engine", ["dense"])  # TODO: sparse
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
 @pytest.mark.parametrize("smoothness", [0.0, 3.3])
 @pytest.mark.parametrize("unsure", [False, True])
 @pytest.mark.parametrize("seed", range(3))
@@ -52,7 +52,7 @@ def test_it_is_what_really_taking_each_back_leaves(seed, unsure, smoothness, eng
     assert lone < len(left.nodes)
 
 
-@pytest.mark.parametrize("engine", ["dense"])  # TODO: sparse
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
 @pytest.mark.parametrize("unsure", [False, True])
 def test_what_each_counts_for_is_what_h_changes_by_when_it_says_something_else(unsure, engine):
     rng = np.random.default_rng(4)

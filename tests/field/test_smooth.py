@@ -3,7 +3,7 @@
 import numpy as np
 import oracle
 import pytest
-from field.test_unsure import live, random_weights_of_answers
+from field.test_unsure import closely, live, random_weights_of_answers
 from support.fields import COSTS, Life, attached, field_of, plain_costs
 from support.fields import taught as taught_field
 from support.graphs import in_pieces, random_labels, random_weights
@@ -63,12 +63,12 @@ def test_q_is_its_definition(a):
 
 
 @pytest.mark.parametrize("every", [1, 3])
-@pytest.mark.parametrize("engine", ["dense"])  # TODO: sparse, close=1e-6
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
 @pytest.mark.parametrize(("sizes", "C"), SIZES)
 def test_after_any_answers(sizes, C, engine, every):
     rng = np.random.default_rng(C)
     W = in_pieces(sizes, rng)
-    live(field_of(Graph(W), C, 0.7, 3.3, engine), W, 40, rng, assert_is_its_definition, every)
+    live(field_of(Graph(W), C, 0.7, 3.3, engine), W, 40, rng, closely(assert_is_its_definition, engine), every)
 
 
 def taught(n, C, many, beta, a, engine="dense"):

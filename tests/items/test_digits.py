@@ -1,7 +1,9 @@
 """The built-in digits, and what the terminal says of them."""
 
 import io
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from PIL import Image
 
 from fewlabels.errors import NodeError
 from fewlabels.experiments.datasets import digits
-from fewlabels.field import make_field
+from fewlabels.field import FieldSpec
 from fewlabels.graph import Graph
 from fewlabels.items.describe import describe, describe_labels
 from fewlabels.items.digits import digits_items
@@ -58,7 +60,7 @@ def test_what_the_terminal_says(items):
         "Items: 1,797 images from digits",
         f"Neighbours: {items.graph.n_edges:,} ties, {2 * items.graph.n_edges / 1797:.1f} per item on average",
         "Components: 1, so every answer reaches every item",
-        "Engine: dense, all of G takes 24.6 MiB and 1.0 GiB are free",
+        "Engine: dense, all of it takes 49.3 MiB and 1.0 GiB are free",
     ]
 
 
@@ -69,7 +71,7 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
         "Items: 6 nodes from e.csv",
         "Neighbours: 2 ties, 0.7 per item on average",
         "Components: 4, the largest of 3 items; 3 items stand alone; an answer reaches only its own",
-        "Engine: sparse, a dense G needs 288 bytes and 100 bytes are free",
+        "Engine: sparse, a dense field needs 576 bytes and 100 bytes are free",
     ]
     assert describe_labels(few, few.classes) == "Labels: 3 in the data; 2 classes: a (1), b (2)"
     assert "no classes yet" in describe_labels(replace(few, known={}), [])
@@ -83,13 +85,14 @@ def test_what_the_terminal_says_of_pieces_and_labels(items):
 @pytest.mark.parametrize(("n", "degree"), [(100, 2), (7_000, 2), (16_000, 2), (3_000, 400)])
 def test_the_engine_announced_is_the_one_that_is_taken(items, n, degree, free, monkeypatch):
     taken = []
-    monkeypatch.setattr("fewlabels.field.dense.DenseField", lambda *arguments, **options: taken.append("dense"))
-    monkeypatch.setattr("fewlabels.field.sparse.SparseField", lambda *arguments, **options: taken.append("sparse"))
+    for engine, module, name in (("dense", "in_memory", "InMemory"), ("sparse", "on_demand", "OnDemand")):
+        pretended = SimpleNamespace(**{name: lambda recipe, engine=engine: taken.append(engine)})
+        monkeypatch.setitem(sys.modules, f"fewlabels.field.links.{module}", pretended)
     monkeypatch.setattr(memory, "available", lambda: free)
     around = np.arange(n)
     ring = Graph.from_edges(
         np.tile(around, degree // 2), np.concatenate([(around + k) % n for k in range(1, degree // 2 + 1)])
     )
     announced = describe(replace(items, graph=ring, names=range(n)))[-1]
-    make_field(ring, 2, 1.0)
+    FieldSpec(1.0, 0, 0).resolved(ring).build()
     assert announced.startswith(f"Engine: {taken[0]},")

@@ -5,7 +5,6 @@ from support.learners import PATH, learner
 
 import fewlabels as fl
 from fewlabels.errors import FewlabelsError, LabelError, NodeError, QueryError, SettingError
-from fewlabels.field import make_field
 
 
 def test_it_starts_with_no_label():
@@ -110,13 +109,15 @@ def test_a_class_added_midway_equals_one_known_from_the_start():
     np.testing.assert_allclose(late.costs(), early.costs(), atol=1e-12)
 
 
-def test_a_field_of_another_graph_is_refused_as_engine():
-    other = make_field(fl.Graph.from_edges([0] * 6, range(1, 7)), 2, 1.0)
-    with pytest.raises(SettingError, match="a field of another graph"):
-        learner(beta=1.0, engine=other)
-    mine = make_field(PATH, 2, 1.0)
-    learner(beta=1.0, engine=mine).teach(0, "a")
-    assert len(mine.unlabelled) == 7
+def test_the_covariance_of_another_graph_is_refused_as_engine_and_one_of_the_same_serves_many():
+    other = learner(fl.Graph.from_edges([0] * 6, range(1, 7)), beta=1.0)
+    with pytest.raises(SettingError, match="the covariance of another graph"):
+        learner(beta=1.0, engine=other.covariance)
+    one = learner(beta=1.0)
+    two = learner(beta=1.0, engine=one.covariance)
+    two.teach(0, "a")
+    assert two.covariance is one.covariance
+    assert len(one.unreached) == 7
 
 
 class TestNames:

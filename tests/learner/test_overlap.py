@@ -7,9 +7,11 @@ from sklearn.datasets import make_classification
 import fewlabels as fl
 from fewlabels.adapters.sklearn import HarmonicClassifier
 from fewlabels.errors import SettingError
-from fewlabels.field import make_field
-from fewlabels.field.overlap import overlapped
-from fewlabels.learner.settings import resolve_beta, resolve_overlap
+from fewlabels.field import FieldSpec
+
+
+def overlap_of(learner):
+    return learner.covariance.recipe.overlap.value
 
 
 def nearest(n, d=4, seed=0):
@@ -31,7 +33,7 @@ def test_auto_weighs_the_links_of_neighbours_and_no_others():
     ring = fl.Graph.from_edges(range(999), range(1, 1_000))
     wide = nearest(400)
     wide = fl.Graph(wide.weights.multiply(10.0 ** ((np.arange(400)[:, None] + np.arange(400)) % 5)))
-    taken = [resolve_overlap(g, "auto", 3.3)[1].value for g in (nearest(400), at_random, tree, ring, wide)]
+    taken = [FieldSpec(smoothness=1e-3).resolved(g).overlap.value for g in (nearest(400), at_random, tree, ring, wide)]
     assert taken == [2, 0, 0, 0, 0]
 
 
@@ -40,8 +42,8 @@ def test_the_paper_s_field_takes_the_weights_as_they_are():
     paper = fl.ActiveLearner(graph, ["a", "b"], beta=1, smoothness=0, centred=False)
     assert (paper._field.precision.links != graph.weights).nnz == 0
     assert "shared neighbours" not in paper.describe()
-    assert fl.ActiveLearner(nearest(200), ["a", "b"])._field.overlap == 0  # "auto" takes that field there
-    assert fl.ActiveLearner(graph, ["a", "b"], smoothness=0, overlap=2)._field.overlap == 2
+    assert overlap_of(fl.ActiveLearner(nearest(200), ["a", "b"])) == 0  # "auto" takes that field there
+    assert overlap_of(fl.ActiveLearner(graph, ["a", "b"], smoothness=0, overlap=2)) == 2
 
 
 def test_it_says_what_it_took():
@@ -53,10 +55,8 @@ def test_it_says_what_it_took():
 
 def test_beta_makes_up_for_weaker_links():
     graph = nearest(400)
-    found = overlapped(graph, 2)
-    assert resolve_beta(found, "auto") * found.degrees().mean() == pytest.approx(
-        1.5 * resolve_beta(graph, "auto") * graph.degrees().mean()
-    )
+    strength = [r.beta * r.links.degrees().mean() for r in (FieldSpec(overlap=p).resolved(graph) for p in (0, 2))]
+    assert strength[1] == pytest.approx(1.5 * strength[0])
 
 
 @pytest.mark.parametrize("bad", [-1, 11, True, "much", float("nan"), None])
@@ -65,13 +65,12 @@ def test_what_makes_no_sense_gets_a_sentence(bad):
         fl.ActiveLearner(nearest(400), ["a", "b"], overlap=bad)
 
 
-def test_a_learner_on_a_field_has_its_overlap_and_no_other():
+def test_a_learner_on_a_covariance_has_its_overlap_and_no_other():
     graph = nearest(400)
-    seen = overlapped(graph, 3)
-    field = make_field(seen, 2, resolve_beta(seen, "auto", 0.5), smoothness=0.5)
-    assert fl.ActiveLearner(graph, ["a", "b"], engine=field)._field.overlap == 3
+    made = FieldSpec(overlap=3).resolved(graph).build()
+    assert overlap_of(fl.ActiveLearner(graph, ["a", "b"], engine=made)) == 3
     with pytest.raises(SettingError, match="smoothness or overlap"):
-        fl.ActiveLearner(graph, ["a", "b"], engine=field, overlap=1)
+        fl.ActiveLearner(graph, ["a", "b"], engine=made, overlap=1)
 
 
 def test_a_saved_learner_keeps_it_and_an_older_one_had_none(tmp_path):
@@ -81,12 +80,12 @@ def test_a_saved_learner_keeps_it_and_an_older_one_had_none(tmp_path):
         ours.teach([0, 9], ["a", "b"])
         ours.save(tmp_path / f"{given}.jsonl")
         again = fl.ActiveLearner.load(tmp_path / f"{given}.jsonl", graph)
-        assert again._field.overlap == ours._field.overlap
+        assert overlap_of(again) == overlap_of(ours)
         assert again.query() == ours.query()
     text = (tmp_path / "auto.jsonl").read_text()
     assert '"overlap": "auto", ' in text
     (tmp_path / "old.jsonl").write_text(text.replace('"overlap": "auto", ', ""))
-    assert fl.ActiveLearner.load(tmp_path / "old.jsonl", graph)._field.overlap == 0
+    assert overlap_of(fl.ActiveLearner.load(tmp_path / "old.jsonl", graph)) == 0
 
 
 def test_unsure_answers_and_all_that_looks_back_follow_the_field(hard):
@@ -125,4 +124,4 @@ def test_the_classifier_takes_it_when_asked():
     known = np.where(np.arange(400) % 9, -1, (X[:, 0] > 0).astype(int))
     plain, ours = (HarmonicClassifier(smoothness=3.3, overlap=o).fit(X, known) for o in (0, 2))
     assert abs(plain.label_distributions_ - ours.label_distributions_).max() > 0.01
-    assert ours.active_learner()._field.overlap == 2
+    assert overlap_of(ours.active_learner()) == 2

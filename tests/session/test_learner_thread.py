@@ -11,7 +11,6 @@ from support.items import words
 from support.keys import fresh_key
 
 from fewlabels.errors import SettingError
-from fewlabels.field.sparse import SparseField
 from fewlabels.graph import Graph
 from fewlabels.machine import memory
 from fewlabels.machine.giving_way import give_way
@@ -64,16 +63,6 @@ def test_a_learner_that_is_broken_does_not_spin_and_leaves_nobody_waiting(sessio
     monkeypatch.setattr(LearnerThread, "_use_spare_time", lambda thread: turns.append(1))
     time.sleep(0.3)
     assert not turns
-
-
-def test_room_for_a_second_field_is_that_of_the_engine_not_of_a_dense_matrix(monkeypatch):
-    """40,000 nodes, 2 GiB free: a dense matrix takes 12 GiB, a copy of the sparse field a few megabytes."""
-    n = 40_000
-    field = SparseField(Graph.from_edges(np.arange(n - 1), np.arange(1, n)), 2, pool=5, sample=5)
-    monkeypatch.setattr(memory, "available", lambda: 2 * 2**30)
-    assert field.can_copy()
-    monkeypatch.setattr(memory, "available", lambda: 2**20)
-    assert not field.can_copy()
 
 
 def test_classes_and_chances_of_a_snapshot_are_of_one_version_while_classes_are_added(tmp_path):

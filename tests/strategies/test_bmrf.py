@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from support.fields import field_of
 
 import fewlabels as fl
 from fewlabels.experiments.figure1 import TRUTH, chain_learner
-from fewlabels.field import make_field
 from fewlabels.marginals import exact_marginals
 from fewlabels.strategies import tied
 
@@ -17,9 +17,7 @@ def ties_of(learner):
 
 
 def test_marginals_beyond_the_last_label_are_those_the_paper_prints():
-    field = make_field(fl.Graph.from_edges(range(17), range(1, 18)), 2, 1.0)
-    field.observe(0, 0)
-    field.observe(10, 1)
+    field = field_of(fl.Graph.from_edges(range(17), range(1, 18)), 2).with_answers({0: 0, 10: 1})
     minus = dict(zip(field.unlabelled.tolist(), exact_marginals(field)[:, 1], strict=True))
     assert [round(minus[k - 1], 2) for k in range(12, 19)] == [0.88, 0.79, 0.72, 0.67, 0.63, 0.60, 0.57]
 
@@ -37,12 +35,8 @@ def test_the_questions_of_figure_1_are_asked_and_every_node_is_right_after_them(
     assert "".join(learner.predict()) == TRUTH
 
 
-def test_costs_follow_the_fields_own_order_of_nodes():
-    """An answer moves the last unlabelled node into the place of the answered one: costs must move with it."""
+def test_costs_are_at_their_nodes():
     graph = fl.Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [1.0, 2.0, 0.5, 1.5, 0.7])
-    field = make_field(graph, 3, 1.0)
-    field.observe(1, 2)
-    assert field.unlabelled.tolist() != [0, 2, 3, 4, 5]
     learner = fl.ActiveLearner(graph, ["a", "b", "c"], strategy="bmrf", beta=1.0)
     learner.teach(1, "c")
     mirrored = fl.ActiveLearner(fl.Graph(graph.weights[::-1][:, ::-1]), ["a", "b", "c"], strategy="bmrf", beta=1.0)
@@ -51,9 +45,7 @@ def test_costs_follow_the_fields_own_order_of_nodes():
 
 
 def test_when_all_is_labelled_there_is_nothing_to_cost():
-    field = make_field(fl.Graph.from_edges([0], [1]), 2, 1.0)
-    field.observe(0, 0)
-    field.observe(1, 1)
+    field = field_of(fl.Graph.from_edges([0], [1]), 2).with_answers({0: 0, 1: 1})
     assert fl.STRATEGIES["bmrf"]().cost(field).shape == (0,)
 
 

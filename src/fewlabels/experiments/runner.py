@@ -98,7 +98,9 @@ def _in_parallel(
         yield from parallel(delayed(_task)(plan, n_labels, task, covariance) for task in todo)
 
 
-def _task(plan: Plan, n_labels: int, task: tuple[str, int], covariance: Covariance) -> tuple[tuple[str, int], list[Row]]:
+def _task(
+    plan: Plan, n_labels: int, task: tuple[str, int], covariance: Covariance
+) -> tuple[tuple[str, int], list[Row]]:
     strategy, trial = task
     for name in plan.strategies:
         check_name(name)  # loads its package: joblib ends a worker that grows by 300 MB after its first task as leaking

@@ -17,6 +17,7 @@ from fewlabels.field.spec import Centring, Recipe
 from fewlabels.graph import Graph
 from fewlabels.graph.names import passing_name
 
+
 def described(recipe: Recipe, centring: Centring | None, trust: Trust | None = None) -> str:
     """One line: the field that was taken, and why; and how far a model's opinion is trusted."""
     a, overlap = recipe.smoothness.value, recipe.overlap

@@ -15,6 +15,7 @@ from fewlabels.kernels.reference import two_step_marginals as chances_of
 from fewlabels.learner.answers import NumberedAnswer
 from fewlabels.marginals import largest, two_step_marginals
 
+
 @dataclass(frozen=True)
 class Suspect:
     """An answer that the rest of the graph contradicts."""

@@ -2,22 +2,19 @@
 
 import numpy as np
 import pytest
+from support.fields import taught
 from support.graphs import random_labels, random_weights
 
-import fewlabels as fl
 from fewlabels.errors import SettingError
 from fewlabels.experiments.bench import blocked_numpy, cases
 from fewlabels.experiments.bench.run import run_cases, write
-from fewlabels.field.dense import DenseField
 from fewlabels.kernels import reference
 
 
 @pytest.mark.parametrize("C", [2, 5])
 def test_blocked_numpy_is_a_look_ahead(C):
     rng = np.random.default_rng(C)
-    field = DenseField(fl.Graph(random_weights(40, rng, 0.1)), C, 0.5)
-    for node, c in random_labels(40, 6, C, rng).items():
-        field.observe(node, c)
+    field = taught(random_weights(40, rng, 0.1), random_labels(40, 6, C, rng), C, 0.5)
     for name in ("two_step_cost", "harmonic_cost"):
         expected = getattr(reference, name)(field.G, field.h, field.island, 40)
         np.testing.assert_allclose(getattr(blocked_numpy, name)(field.G, field.h, 40), expected, atol=1e-12)

@@ -1,4 +1,4 @@
-"""The covariance in memory: equal to the pseudo-inverse, in the memory that was asked for, or refused with a sentence."""
+"""The covariance in memory: the pseudo-inverse, in as much memory as was said, or refused with a sentence."""
 
 import re
 import tracemalloc

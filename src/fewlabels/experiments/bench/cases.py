@@ -13,7 +13,8 @@ from fewlabels.arrays import Floats
 from fewlabels.errors import FewlabelsError, FileError
 from fewlabels.experiments.bench import blocked_numpy
 from fewlabels.experiments.datasets import cora
-from fewlabels.field.dense import DenseField
+from fewlabels.field import Answers, Conditioned, FieldSpec
+from fewlabels.field.covariance import Covariance
 from fewlabels.graph import Graph
 from fewlabels.strategies import STRATEGIES, cost_of, lowest, tied
 
@@ -59,15 +60,30 @@ def sparse_graph(n: int, rng: np.random.Generator) -> Graph:
     return Graph.from_edges(source, target, n_nodes=n)
 
 
-def costs(strategy: str, field: DenseField) -> Floats:
+def in_memory(graph: Graph) -> Covariance:
+    """Of the paper's field."""
+    return FieldSpec(1.0, 0.0, 0.0, "dense").resolved(graph).build()
+
+
+def costs(strategy: str, field: Conditioned) -> Floats:
     return cost_of(STRATEGIES[strategy](), field).values
 
 
-def taught_field(graph: Graph, labels: tuple[int, ...], n_classes: int = 7) -> DenseField:
-    field = DenseField(graph, n_classes)
-    for node in np.random.default_rng(0).permutation(graph.n_nodes)[:LABELS].tolist():
-        field.observe(node, labels[node])
-    return field
+def taught_field(graph: Graph, labels: tuple[int, ...], n_classes: int = 7) -> Conditioned:
+    asked = np.random.default_rng(0).permutation(graph.n_nodes)[:LABELS].tolist()
+    return Conditioned(in_memory(graph), Answers(n_classes, {node: labels[node] for node in asked}))
+
+
+def fastest_question(strategy: str, field: Conditioned, labels: tuple[int, ...]) -> float:
+    """Seconds of an answer, another one each time, and of the question after it."""
+    answers = iter(field.unlabelled.tolist())
+
+    def question() -> int:
+        node = next(answers)
+        after = field.with_answer(node, labels[node])
+        return lowest(costs(strategy, after), after.unlabelled, np.random.default_rng(0))
+
+    return fastest(question, 7, undo=lambda: field.vopt_costs())
 
 
 def fastest(call: Callable[[], object], repeats: int, undo: Callable[[], object] = lambda: None) -> float:
@@ -101,23 +117,19 @@ def _round(strategy: str, rival_cost: Callable[[Floats, Floats, int, int], Float
     if tied(ours, field.unlabelled).tolist() != tied(theirs, field.unlabelled).tolist():
         raise AssertionError("ours and the rival would ask different questions")
 
-    def question() -> int:
-        field.observe(node, labels[node])
-        return lowest(costs(strategy, field), field.unlabelled, np.random.default_rng(0))
+    before, h_before = field.G, field.h
 
     def rival(block: int) -> int:
-        q = int(np.flatnonzero(field.unlabelled == node)[0])
-        r = field.G[q] / field.G[q, q]
-        G = field.G - np.outer(r, field.G[q])
-        h = field.h + np.outer(r, np.where(np.arange(7) == labels[node], 1.0, -1.0) - field.h[q])
-        keep = np.arange(len(G)) != q
-        return int(rival_cost(G[np.ix_(keep, keep)], h[keep], n, block).argmin())
+        r = before[0] / before[0, 0]
+        G = before - np.outer(r, before[0])
+        h = h_before + np.outer(r, np.where(np.arange(7) == labels[node], 1.0, -1.0) - h_before[0])
+        return int(rival_cost(G[1:, 1:].copy(), h[1:], n, block).argmin())
 
     pairs, C = len(field.h) ** 2, field.n_classes
     exponentials = f"{pairs * (C + 2) / 1e6:.0f}M exponentials, " if strategy == "tsa" else ""
     floor = f"{exponentials}{pairs * 8 * 3 / 1e6:.0f} MB (G read twice, written once)"
     theirs_seconds = min(fastest(lambda b=b: rival(b), 2) for b in blocked_numpy.BLOCKS)  # type: ignore[misc]
-    seconds = fastest(question, 7, undo=lambda: field.forget(node))
+    seconds = fastest_question(strategy, field, labels)
     return Timing(f"{strategy} round, n = {n}, 7 classes", "NumPy in blocks", seconds, theirs_seconds, floor)
 
 
@@ -138,26 +150,22 @@ def _variance_round(strategy: str, theirs: str) -> Timing:
         raise MissingRivalError("graphlearning is not installed: make bench installs it.") from None
     graph, labels = cora_alike()
     field = taught_field(graph, labels)
-    node = int(field.unlabelled[0])
-    rival = getattr(active_learning, theirs)(field.G.copy(), gamma2=0.0)  # gamma2: their noise, none here
-    everywhere = np.arange(len(field.G))
+    G = field.G
+    rival = getattr(active_learning, theirs)(G.copy(), gamma2=0.0)  # gamma2: their noise, none here
+    everywhere = np.arange(len(G))
     gain = rival.compute(None, everywhere)
     cost = costs(strategy, field)
     _require_same(cost - cost.max(), gain.min() - gain, scale=float(np.ptp(gain)))
 
-    def question() -> int:
-        field.observe(node, labels[node])
-        return lowest(costs(strategy, field), field.unlabelled, np.random.default_rng(0))
-
     def rival_question() -> int:
-        rival.C = field.G.copy()
+        rival.C = G.copy()
         rival.update([0], [0])
         with np.errstate(divide="ignore", invalid="ignore"):
             return int(np.nanargmax(rival.compute(None, everywhere)))
 
-    copying = fastest(lambda: field.G.copy(), 5)
-    floor = f"{len(field.G) ** 2 * 8 * 3 / 1e6:.0f} MB (G read twice, written once)"
-    seconds = fastest(question, 7, undo=lambda: field.forget(node))
+    copying = fastest(lambda: G.copy(), 5)
+    floor = f"{len(G) ** 2 * 8 * 3 / 1e6:.0f} MB (G read twice, written once)"
+    seconds = fastest_question(strategy, field, labels)
     their_seconds = fastest(rival_question, 5) - copying
     return Timing(f"{strategy} round, n = {graph.n_nodes}", "GraphLearning", seconds, their_seconds, floor)
 
@@ -175,9 +183,8 @@ def eer_question() -> Timing:
     known = np.random.default_rng(0).permutation(500)[:20]
     y = np.full(500, np.nan)
     y[known] = truth[known]
-    field = DenseField(Graph.from_features(X, 10), 4)
-    for node in known.tolist():
-        field.observe(node, int(truth[node]))
+    answers = Answers(4, {node: int(truth[node]) for node in known.tolist()})
+    field = Conditioned(in_memory(Graph.from_features(X, 10)), answers)
     rival = MonteCarloEER(missing_label=np.nan, random_state=0)
     model = ParzenWindowClassifier(classes=range(4), missing_label=np.nan)
     ours = fastest(lambda: costs("tsa", field), 7)
@@ -194,10 +201,10 @@ def set_up() -> Timing:
     graph, _ = cora_alike()
     n = graph.n_nodes
     L = graph.laplacian().toarray()
-    field = DenseField(graph, 7)
+    field = Conditioned(in_memory(graph), Answers(7))
     P = np.linalg.inv(L + 1 / n) - 1 / n
-    _require_same(field.G, P[np.ix_(field.unlabelled, field.unlabelled)], scale=float(abs(P).max()))
-    ours = fastest(lambda: DenseField(graph, 7), 3)
+    _require_same(field.G, P, scale=float(abs(P).max()))
+    ours = fastest(lambda: in_memory(graph), 3)
     theirs = fastest(lambda: np.linalg.inv(L + 1 / n) - 1 / n, 3)
     return Timing(f"set-up, n = {n}", "NumPy's LU inverse", ours, theirs, f"{n**3 / 1e9:.0f} GFLOP")
 

@@ -47,7 +47,7 @@ class Run:
         self.truth = self.y if told or not noise else self.said
         self.confidence = 1 - noise if told else 1.0
         graph, engine, settings = field
-        self.learner = fl.ActiveLearner(graph, range(self.C), engine=engine.copy(), random_state=seed, **settings)
+        self.learner = fl.ActiveLearner(graph, range(self.C), engine=engine, random_state=seed, **settings)
         self.labels, self.skips, self.rng = 0, skips, rng
 
     def answer(self, node):
@@ -115,21 +115,17 @@ FIELDS = {}
 
 
 def _set_up(name, engine, graphs):
-    """One field for all runs of a set in this process; each starts from a copy."""
+    """One covariance for all runs of a set in this process."""
     if name not in FIELDS:
         from honest_sets import made
 
-        from fewlabels.field import make_field
-        from fewlabels.learner.settings import resolve_beta, resolve_overlap, resolve_smoothness
+        from fewlabels.field import FieldSpec
 
         graph, y = made(name, graphs)
-        a = resolve_smoothness(graph, "auto").value
-        seen, _ = resolve_overlap(graph, "auto", a)
-        beta = resolve_beta(seen, "auto", a)
         engine = "gpu" if engine == "card" and graph.n_nodes > 1_200 else "dense" if engine == "card" else engine
         FIELDS.clear()
-        settings = {"smoothness": a, "beta": beta, "strategy": STRATEGIES.get(name, "tsa")}
-        FIELDS[name] = (graph, make_field(seen, int(y.max()) + 1, beta, engine, a), settings), y
+        settings = {"strategy": STRATEGIES.get(name, "tsa")}
+        FIELDS[name] = (graph, FieldSpec(engine=engine).resolved(graph).build(), settings), y
     return FIELDS[name]
 
 

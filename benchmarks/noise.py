@@ -9,8 +9,7 @@ from rich.table import Table
 import fewlabels as fl
 from fewlabels.errors import FileError
 from fewlabels.experiments.datasets import DATASETS
-from fewlabels.field import make_field
-from fewlabels.learner.settings import resolve_beta
+from fewlabels.field import FieldSpec
 
 QUESTIONS, TRIALS, RATES = 100, 10, (0.1, 0.2)
 FIRM = 0.999  # a confidence far above what the answers deserve
@@ -25,8 +24,8 @@ def spoken(data, rate, rng):
 
 def labelling(data, said, confidence, setting, seed):
     """A learner that has asked its questions."""
-    strategy, questions, field = setting
-    learner = fl.ActiveLearner(data.graph, data.classes, strategy, engine=field, random_state=seed)
+    strategy, questions, covariance = setting
+    learner = fl.ActiveLearner(data.graph, data.classes, strategy, engine=covariance, random_state=seed)
     for _ in range(questions):
         node = learner.query()
         learner.teach(node, int(said[node]), confidence)
@@ -86,8 +85,8 @@ def main():
         except FileError as error:
             print(error)
             continue
-        field = make_field(data.graph, len(data.classes), resolve_beta(data.graph, "auto"))
-        setting = options.strategy, options.questions, field
+        covariance = FieldSpec(smoothness=0).resolved(data.graph).build()
+        setting = options.strategy, options.questions, covariance
         numbers = np.array([trial(data, setting, seed) for seed in range(options.trials)])  # (trials, rates, columns)
         means, errors = numbers.mean(axis=0), numbers.std(axis=0, ddof=1) / np.sqrt(len(numbers))
         for rate, mean, error in zip(RATES, means, errors, strict=True):

@@ -92,7 +92,7 @@ def main():
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--answers", type=int, default=5_000)
     options = parser.parse_args()
-    taught.make_field = Nothing
+    taught.Conditioned = Nothing
     items, truth = table(options.rows, 2)
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / "store.sqlite", items, life(truth, options.answers))

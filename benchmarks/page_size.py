@@ -5,8 +5,8 @@
 The store holds what people would have written: answers, checks, skips, undos, merged classes. It is opened as
 `fewlabels label` does, and answers are given to the page's own API, each after so many seconds of reading. Every time
 is CPU time of this process, all its threads together, so that other programs matter little; the wall clock stands
-beside it. `--engine none` puts an engine in the place of the real one that works nothing out: what is left is the
-page's own share.
+beside it. `--engine none` puts a field in the place of the real one of which nothing is worked out: what is left is
+the set-up and the page's own share.
 """
 
 import argparse
@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 from fastapi.testclient import TestClient
 
-from fewlabels.field import Costs
-from fewlabels.field.batch_updates import BatchUpdates
-from fewlabels.field.known import Known
+from fewlabels.field import Conditioned, Costs
+from fewlabels.field.conditioned import Core, LeftOut
 from fewlabels.graph import Graph
 from fewlabels.items import Items
 from fewlabels.learner import ActiveLearner, taught
@@ -98,53 +97,32 @@ def write(path, items, events):
     store.close()
 
 
-class Nothing(BatchUpdates, Known):
-    """An engine that works nothing out."""
+class Nothing(Conditioned):
+    """A field of which nothing is worked out."""
 
-    def __init__(self, graph, n_classes, beta, engine, smoothness):
-        super().__init__(graph, n_classes, beta)
-        self._h = self._empty_h()
+    all_h = property(lambda self: np.zeros((self.n_nodes, self.n_classes)))
 
-    unlabelled = property(lambda self: np.flatnonzero(self.label < 0))
-    h = property(lambda self: self._h[self.label < 0])
-    island = property(lambda self: np.full(self._n_left(), -1 if (self.label >= 0).any() else 0))
-    variance = property(lambda self: np.full(self._n_left(), 0.5))
-
-    def _n_left(self):
-        return int((self.label < 0).sum())
-
-    def refresh(self):
-        pass
-
-    def observe(self, node, label):
-        self.label[node] = label
-
-    def forget(self, node):
-        self.label[node] = -1
-
-    def one_by_one(self, count):
-        return count <= 64
-
-    def add_class(self):
-        self._h = np.hstack([self._h, np.zeros((self.n_nodes, 1))])
-        self._one_more_class()
-
-    def reach(self, nodes, rough=False):
-        return np.zeros((len(nodes), self._n_left()))
+    @property
+    def core(self):
+        return Core(self.covariance.levels, np.zeros((0, 0)), np.full(self.n_nodes, 0.5), 0.0, None, self)
 
     def columns(self, nodes, rough=False):
-        return np.zeros((self._n_left(), len(nodes)))
+        return np.zeros((len(self.unlabelled), len(nodes)))
 
     def sums(self):
-        return np.ones(self._n_left())
+        return np.ones(len(self.unlabelled))
 
-    def two_step_costs(self):
-        return Costs(np.arange(self._n_left(), dtype=float))
+    def left_out(self, sample):
+        nodes = self.answers.nodes
+        there = np.zeros((len(nodes), len(sample)))
+        return LeftOut(nodes, np.zeros((len(nodes), self.n_classes)), np.full(len(nodes), 0.5), self.answers.values,
+                       there.sum(axis=1), there)  # fmt: skip
 
-    vopt_costs = two_step_costs
+    def two_step_costs(self, asked=None):
+        return Costs(np.arange(len(self.unlabelled), dtype=float))
 
-    def can_copy(self):
-        return False
+    def vopt_costs(self, asked=None, rough=False):
+        return self.two_step_costs()
 
 
 @contextmanager
@@ -163,7 +141,7 @@ def main():
     parser.add_argument("--engine", choices=["auto", "none"], default="auto")
     options = parser.parse_args()
     if options.engine == "none":
-        taught.make_field = Nothing
+        taught.Conditioned = Nothing
     items, truth = table(options.rows, options.columns)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "store.sqlite"

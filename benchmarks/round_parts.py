@@ -10,7 +10,7 @@ import numpy as np
 from fewlabels.experiments.bench.cases import cora_alike, taught_field
 from fewlabels.graph import Graph
 from fewlabels.kernels.cpu import lookahead
-from fewlabels.kernels.cpu.layout import in_single, two_step_view, whole_rows
+from fewlabels.kernels.cpu.layout import in_single, two_step_view
 from fewlabels.learner import ActiveLearner
 from fewlabels.strategies.first_questions import first_costs
 
@@ -29,19 +29,20 @@ def told(what, call, repeats=12):
 def a_round():
     graph, labels = cora_alike()
     field = taught_field(graph, labels)
-    node = int(field.unlabelled[0])
+    answers = iter(field.unlabelled.tolist())
 
     def answered():
-        field.observe(node, labels[node])
-        field.forget(node)
+        node = next(answers)
+        field.with_answer(node, labels[node]).vopt_costs()
+        field.vopt_costs()
 
-    told("an answer taken in, and back", answered)
+    told("an answer, another each time, and G as before, with VOpt's costs of both", answered)
+    told("VOpt's costs", field.vopt_costs)
     told("look-ahead", field.two_step_costs)
-    G, everyone = whole_rows(field.G), np.arange(len(field.unlabelled))
+    G, everyone = field.G, np.arange(len(field.unlabelled))
 
     def view():
-        piece = field._pieces(field.unlabelled)
-        return two_step_view(field.h, np.diag(field.G), field.island, piece)
+        return two_step_view(field.h, np.diag(G), field.island, None, field.pieces())
 
     layout, columns = told("  marginals, pieces, layout", view)
     single = in_single(columns)
@@ -62,7 +63,7 @@ def first_questions(n=4_000, n_classes=10):
     learner = ActiveLearner(graph, range(n_classes), smoothness=20.0)
     learner.teach([0, 1], [0, 1])
     print(f"{n:,} points, {n_classes} classes, 2 answers")
-    told("a first question", lambda: first_costs(learner._field))
+    told("a first question", lambda: first_costs(learner._field, learner._field.askable))
     told("an ordinary one", learner._field.two_step_costs)
 
 

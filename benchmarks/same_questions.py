@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from fewlabels.experiments.datasets import DATASETS
-from fewlabels.field.dense import DenseField
+from fewlabels.field import Answers, Conditioned, FieldSpec
 from fewlabels.kernels import cpu
 from fewlabels.kernels.cpu import lookahead
 from fewlabels.risk import two_step_lookahead
@@ -32,14 +32,14 @@ def float64_only():
 def main(trials=TRIALS, questions=QUESTIONS):
     for name in ("dblp", "cora", "citeseer"):
         data = DATASETS[name]()
-        empty = DenseField(data.graph, len(data.classes), 1.0)
+        covariance = FieldSpec(1.0, 0, 0, "dense").resolved(data.graph).build()
         differ, furthest, most_ties = 0, 0.0, 0
         for trial in range(trials):
             rng = np.random.default_rng([0, trial])
-            field = empty.copy()
+            field = Conditioned(covariance, Answers(len(data.classes)))
             node = int(rng.integers(data.graph.n_nodes))
             for _ in range(questions):
-                field.observe(node, int(data.labels[node]))
+                field = field.with_answer(node, int(data.labels[node]))
                 cost = two_step_lookahead(field)
                 with float64_only():
                     exact = cpu.two_step_cost(field.G, field.h, field.island, field.n_nodes)

@@ -12,7 +12,7 @@ from unittest import mock
 import numpy as np
 
 from fewlabels.experiments.datasets import DATASETS
-from fewlabels.field.dense import DenseField
+from fewlabels.field import Answers, Conditioned, FieldSpec
 from fewlabels.kernels.cpu import layout, lookahead
 from fewlabels.strategies import lowest
 
@@ -31,7 +31,7 @@ def each_column(h):
 
 
 def seconds(field, single, pieces, shared):
-    piece = field._pieces(field.unlabelled) if pieces else None
+    piece, G = field.pieces() if pieces else None, field.G
     distinct = layout.distinct_columns if shared else each_column
     best = np.inf
     screen_from = lookahead.SCREEN_FROM if single else np.inf
@@ -41,7 +41,7 @@ def seconds(field, single, pieces, shared):
     ):
         for _ in range(2):
             begun = time.process_time()
-            lookahead.two_step_cost(field.G, field.h, field.island, field.n_nodes, piece=piece)
+            lookahead.two_step_cost(G, field.h, field.island, field.n_nodes, piece=piece)
             best = min(best, time.process_time() - begun)
     return best
 
@@ -50,7 +50,8 @@ def main():
     found = {}
     for name in GRAPHS:
         data, rng = DATASETS[name](), np.random.default_rng(0)
-        field = DenseField(data.graph, len(data.classes))
+        covariance = FieldSpec(1.0, 0, 0, "dense").resolved(data.graph).build()
+        field = Conditioned(covariance, Answers(len(data.classes)))
         spent = dict.fromkeys([*WAYS, "the 200 updates of G"], 0.0)
         for asked in range(QUESTIONS):
             if asked and asked % EVERY == 0:
@@ -58,7 +59,9 @@ def main():
                     spent[way] += EVERY * seconds(field, *switches)
             node = lowest(field.two_step_costs().values, field.unlabelled, rng)
             begun = time.process_time()
-            field.observe(node, int(data.labels[node]))
+            field = field.with_answer(node, int(data.labels[node]))
+            with field.workspace.at(field):  # G, brought from the one before
+                pass
             spent["the 200 updates of G"] += time.process_time() - begun
         found[name] = spent
         print(name, {way: round(total, 2) for way, total in spent.items()}, flush=True)

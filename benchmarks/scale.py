@@ -21,10 +21,8 @@ from scipy import sparse
 
 import fewlabels as fl
 from fewlabels.experiments.datasets import DATASETS
-from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField
+from fewlabels.field import Answers, Conditioned, FieldSpec
 from fewlabels.graph.read import read_edges
-from fewlabels.learner.settings import resolve_beta
 from fewlabels.marginals import largest
 from fewlabels.risk import expected_error, two_step_lookahead
 from fewlabels.strategies import cost_of, lowest, tied
@@ -34,6 +32,12 @@ def accuracy(field, labels):
     predicted = np.array(field.label)
     predicted[field.unlabelled] = largest(field.h)
     return float((predicted == labels)[labels >= 0].mean())
+
+
+def unanswered(data, engine="sparse"):
+    """The field of smoothness 0 before the first answer."""
+    covariance = FieldSpec(smoothness=0, overlap=0, engine=engine).resolved(data.graph).build()
+    return Conditioned(covariance, Answers(len(data.classes)))
 
 
 def ask(field, rng):
@@ -46,23 +50,21 @@ def pool_of(field):
     return screening.pool if screening else field.n_nodes
 
 
-def truth(names, seeds, questions, options):
+def truth(names, seeds, questions):
     print(
         "| graph | n | same | mean loss | worst loss | pool | accuracy sparse | accuracy dense | s a question (CPU) |"
     )
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for name in names:
         data = DATASETS[name]() if name in DATASETS else made(name)
-        n, beta = data.graph.n_nodes, resolve_beta(data.graph, "auto")
-        dense_start = DenseField(data.graph, len(data.classes), beta)
-        sparse_start = SparseField(data.graph, len(data.classes), beta, **options)
+        n, dense_start, sparse_start = data.graph.n_nodes, unanswered(data, "dense"), unanswered(data)
         same, losses, scores, pools, seconds = [], [], [], [], 0.0
         for seed in range(seeds):
             rng = np.random.default_rng(seed)
             first = int(rng.integers(n))
-            ours, judge, rival = sparse_start.copy(), dense_start.copy(), dense_start.copy()
-            for field in (ours, judge, rival):
-                field.observe(first, int(data.labels[first]))
+            said = int(data.labels[first])
+            ours, judge = sparse_start.with_answer(first, said), dense_start.with_answer(first, said)
+            rival = Conditioned(dense_start.covariance, judge.answers)  # with arrays of its own
             for _ in range(questions):
                 started = time.process_time()
                 node = ask(ours, rng)
@@ -72,10 +74,9 @@ def truth(names, seeds, questions, options):
                 same.append(node in tied(cost, judge.unlabelled) or chosen - cost.min() < 1e-7)
                 losses.append((chosen - cost.min()) / max(expected_error(judge) - cost.min(), 1e-12))
                 pools.append(pool_of(ours))
-                for field in (ours, judge):
-                    field.observe(node, int(data.labels[node]))
+                ours, judge = (field.with_answer(node, int(data.labels[node])) for field in (ours, judge))
                 rival_node = ask(rival, rng)
-                rival.observe(rival_node, int(data.labels[rival_node]))
+                rival = rival.with_answer(rival_node, int(data.labels[rival_node]))
             scores.append((accuracy(ours, data.labels), accuracy(rival, data.labels)))
         a, b = np.mean(scores, axis=0)
         print(
@@ -211,57 +212,55 @@ def made(name):
     return data
 
 
-def asked(names, seeds, questions, options, out):
+def asked(names, seeds, questions, out):
     """The sparse engine's questions, to be judged by a dense G elsewhere: graph, labels and questions in one file."""
     Path(out).mkdir(exist_ok=True)
     for name in names:
         data = made(name)
-        n, beta = data.graph.n_nodes, resolve_beta(data.graph, "auto")
-        start = SparseField(data.graph, len(data.classes), beta, **options)
+        n, start = data.graph.n_nodes, unanswered(data)
         orders, pools, seconds = [], [], 0.0
         for seed in range(seeds):
             rng = np.random.default_rng(seed)
-            field, order = start.copy(), [int(rng.integers(n))]
+            field, order = start, [int(rng.integers(n))]
             for _ in range(questions):
-                field.observe(order[-1], int(data.labels[order[-1]]))
+                field = field.with_answer(order[-1], int(data.labels[order[-1]]))
                 began = time.perf_counter()
                 order.append(ask(field, rng))
                 seconds += time.perf_counter() - began
                 pools.append(pool_of(field))
             orders.append(order)
-        print(f"{name}: {start}, pool {np.mean(pools):.0f}, {seconds / seeds / questions:.2f} s a question", flush=True)
+        print(f"{name}: pool {np.mean(pools):.0f}, {seconds / seeds / questions:.2f} s a question", flush=True)
         W = sparse.coo_array(sparse.triu(data.graph.weights))
         np.savez_compressed(
-            Path(out) / f"{name}.npz", i=W.coords[0], j=W.coords[1], w=W.data, labels=data.labels, beta=beta,
+            Path(out) / f"{name}.npz", i=W.coords[0], j=W.coords[1], w=W.data, labels=data.labels, beta=start.beta,
             orders=np.array(orders), pool=np.mean(pools),
         )  # fmt: skip
 
 
-def growth(kinds, sizes, questions, options):
-    print("| graph | n | edges | solver | set-up s (CPU) | question s (CPU) | answer s (CPU) | solved | peak GiB |")
-    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+def growth(kinds, sizes, questions):
+    print("| graph | n | edges | set-up s (CPU) | question s (CPU) | answer s (CPU) | peak GiB |")
+    print("|---|---|---|---|---|---|---|", flush=True)
     for kind in kinds:
         for n in sizes:
             data = made(f"{kind}-{n}")
             rng = np.random.default_rng(1)
             wall, cpu = time.perf_counter(), time.process_time()
-            field = SparseField(data.graph, len(data.classes), resolve_beta(data.graph, "auto"), **options)
+            field = unanswered(data)
             set_up = time.perf_counter() - wall, time.process_time() - cpu
-            node, asked, answered, solved = int(rng.integers(n)), [], [], []
+            node, asked, answered = int(rng.integers(n)), [], []
             for _ in range(questions + 1):
                 wall, cpu = time.perf_counter(), time.process_time()
-                field.observe(node, int(data.labels[node]))
+                field = field.with_answer(node, int(data.labels[node]))
                 answered.append((time.perf_counter() - wall, time.process_time() - cpu))
-                wall, cpu, before = time.perf_counter(), time.process_time(), field.grounding.cache.solved
+                wall, cpu = time.perf_counter(), time.process_time()
                 node = ask(field, rng)
                 asked.append((time.perf_counter() - wall, time.process_time() - cpu))
-                solved.append(field.grounding.cache.solved - before)
             (w, c), (aw, ac) = np.mean(asked[1:], axis=0), np.mean(answered[1:], axis=0)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             print(
-                f"| {kind} | {n:,} | {data.graph.n_edges:,} | {field.grounding.solver_name} | "
+                f"| {kind} | {n:,} | {data.graph.n_edges:,} | "
                 f"{set_up[0]:.1f} ({set_up[1]:.1f}) | {w:.2f} ({c:.2f}) | {aw:.2f} ({ac:.2f}) | "
-                f"{np.mean(solved[1:]):.0f} | {peak:.1f} |",
+                f"{peak:.1f} |",
                 flush=True,
             )
 
@@ -274,7 +273,6 @@ def cost(files, questions, classes):
         graph, rng = read_edges(file), np.random.default_rng(0)
         clock = Stopwatch()
         learner = fl.ActiveLearner(graph, range(classes))
-        repr(learner._raw_field)  # names its solver, which is made when first wanted
         set_up, asked, answered = clock.lap(), [], []
         learner.teach(graph.names[int(rng.integers(graph.n_nodes))], 0)
         for _ in range(questions + 1):
@@ -285,7 +283,7 @@ def cost(files, questions, classes):
             answered.append(clock.lap())
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
-            f"| {Path(file).name} | {graph.n_nodes:,} | {graph.n_edges:,} | {type(learner._field).__name__} | "
+            f"| {Path(file).name} | {graph.n_nodes:,} | {graph.n_edges:,} | {type(learner.covariance).__name__} | "
             f"{set_up:.1f} | {asked[0]:.2f} | {np.mean(asked[1:]):.2f} | {np.mean(answered):.2f} | {peak:.1f} |",
             flush=True,
         )
@@ -312,15 +310,15 @@ def curves(kinds, n, seeds, questions, out):
     print("|---" * (len(shown) + 3) + "|", flush=True)
     for axes, kind in zip(np.atleast_1d(figure.subplots(1, len(kinds), sharey=True)), kinds, strict=True):
         data = made(f"{kind}-{n}")
-        start = SparseField(data.graph, len(data.classes), resolve_beta(data.graph, "auto"))
+        start = unanswered(data)
         for name in names:
             found, seconds = [], 0.0
             for seed in range(seeds):
                 rng = np.random.default_rng(seed)
-                field, node, right = start.copy(), int(rng.integers(n)), []
+                field, node, right = start, int(rng.integers(n)), []
                 strategy = fl.STRATEGIES[name]()
                 for k in range(questions + 1):
-                    field.observe(node, int(data.labels[node]))
+                    field = field.with_answer(node, int(data.labels[node]))
                     right.append(accuracy(field, data.labels))
                     if k < questions:
                         began = time.perf_counter()
@@ -348,22 +346,18 @@ def main():
     parser.add_argument("--questions", type=int)
     parser.add_argument("--nodes", type=float, nargs="+", default=[1e4, 1e5])
     parser.add_argument("--classes", type=int, default=5)
-    parser.add_argument("--solver", default="auto")
-    parser.add_argument("--pool", type=int)
-    parser.add_argument("--sample", type=int)
     parser.add_argument("--out", default="asked")
     given = parser.parse_args()
-    options = {"solver": given.solver, "pool": given.pool, "sample": given.sample}
     if given.what == "truth":
-        truth(given.graphs or ["dblp", "cora", "citeseer", "digits"], given.seeds, given.questions or 60, options)
+        truth(given.graphs or ["dblp", "cora", "citeseer", "digits"], given.seeds, given.questions or 60)
     elif given.what == "ask":
-        asked(given.graphs, given.seeds, given.questions or 60, options, given.out)
+        asked(given.graphs, given.seeds, given.questions or 60, given.out)
     elif given.what == "cost":
         cost(given.graphs, given.questions or 5, given.classes)
     elif given.what == "curves":
         curves(given.graphs, int(given.nodes[-1]), given.seeds, given.questions or 60, given.out)
     else:
-        growth(given.graphs or list(KINDS), [int(n) for n in given.nodes], given.questions or 5, options)
+        growth(given.graphs or list(KINDS), [int(n) for n in given.nodes], given.questions or 5)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""Judge the questions that `scale.py ask` wrote down by a dense G on a graphics card: in float64, beyond 50,000 nodes
-in float32.
+"""Judge the questions that `scale.py ask` wrote down by a dense G on a graphics card.
 
     python benchmarks/scale_judge.py asked/*.npz
 
@@ -12,10 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import torch
 from scipy import sparse
 
-from fewlabels.field.gpu import GpuField
+from fewlabels.field import Answers, Conditioned, FieldSpec
 from fewlabels.graph import Graph
 from fewlabels.marginals import largest
 from fewlabels.risk import expected_error, two_step_lookahead
@@ -28,49 +26,38 @@ def accuracy(field, labels):
     return float((predicted == labels).mean())
 
 
-def fields(graph, n_classes, beta):
-    """Dense fields without labels, one after another: copies of the first where two fit, else each made afresh."""
-    small = graph.n_nodes <= 50_000
-    kind = torch.float64 if small else torch.float32
-    start = GpuField(graph, n_classes, beta, kind) if small else None
-    while True:
-        yield start.copy() if small else GpuField(graph, n_classes, beta, kind)
-        torch.cuda.empty_cache()
-
-
 def by_itself(field, first, questions, labels, rng):
     """The accuracy that the dense engine reaches by its own questions."""
     node = first
     for _ in range(questions):
-        field.observe(node, int(labels[node]))
+        field = field.with_answer(node, int(labels[node]))
         node = lowest(two_step_lookahead(field), field.unlabelled, rng)
-    field.observe(node, int(labels[node]))
-    return accuracy(field, labels)
+    return accuracy(field.with_answer(node, int(labels[node])), labels)
 
 
 def along(field, order, labels):
     """(same, loss) at each of these questions, and the accuracy after all of them."""
     found = []
     for answered, asked in pairwise(order):
-        field.observe(int(answered), int(labels[answered]))
+        field = field.with_answer(int(answered), int(labels[answered]))
         cost = two_step_lookahead(field)
         chosen = cost[field.unlabelled == asked][0]
         loss = (chosen - cost.min()) / max(expected_error(field) - cost.min(), 1e-12)
         found.append((asked in tied(cost, field.unlabelled), loss))
-    field.observe(int(order[-1]), int(labels[order[-1]]))
-    return found, accuracy(field, labels)
+    return found, accuracy(field.with_answer(int(order[-1]), int(labels[order[-1]])), labels)
 
 
 def judged(path):
     data = np.load(path)
     labels, n = data["labels"], len(data["labels"])
     W = sparse.coo_array((data["w"], (data["i"], data["j"])), shape=(n, n))
-    fresh = fields(Graph(sparse.csr_array(W + W.T)), int(labels.max()) + 1, float(data["beta"]))
+    covariance = FieldSpec(float(data["beta"]), 0, 0, "gpu").resolved(Graph(sparse.csr_array(W + W.T))).build()
+    empty = Conditioned(covariance, Answers(int(labels.max()) + 1))
     found, scores = [], []
     for seed, order in enumerate(data["orders"]):
-        told, ours = along(next(fresh), order, labels)
+        told, ours = along(empty, order, labels)
         found += told
-        dense = by_itself(next(fresh), int(order[0]), len(order) - 1, labels, np.random.default_rng(seed))
+        dense = by_itself(empty, int(order[0]), len(order) - 1, labels, np.random.default_rng(seed))
         scores.append((ours, dense))
     same, loss = np.array(found, dtype=float).T
     ours, dense = np.mean(scores, axis=0)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from fewlabels import Graph
 from fewlabels.arrays import Floats
-from fewlabels.field import make_field
+from fewlabels.field import Answers, Conditioned, FieldSpec
 from fewlabels.marginals import exact_marginals, harmonic_marginals, two_step_marginals
 
 PICTURE = Path(__file__).parents[1] / "pictures" / "marginals.png"
@@ -22,9 +22,9 @@ def random_marginals(rng: np.random.Generator, n_graphs: int = 300, n: int = 14)
         a, b = np.triu_indices(n, 1)
         edge = rng.random(len(a)) < rng.uniform(0.1, 0.35)
         graph = Graph.from_edges(a[edge], b[edge], rng.uniform(0.1, 1.0, edge.sum()), n_nodes=n)
-        field = make_field(graph, n_classes=2, beta=1.0)
-        for node, label in zip(rng.choice(n, 3, replace=False), (0, 1, rng.integers(2)), strict=True):
-            field.observe(int(node), int(label))
+        asked = rng.choice(n, 3, replace=False).tolist()
+        labels = dict(zip(asked, (0, 1, int(rng.integers(2))), strict=True))
+        field = Conditioned(FieldSpec(1.0, 0, 0).resolved(graph).build(), Answers(2, labels))
         reached = field.island < 0
         found.append(
             np.stack(

@@ -195,34 +195,6 @@ def center(G: Floats, members: Ints) -> None:
     G[np.ix_(members, members)] = block - mean[:, None] - mean[None, :] + mean.mean()
 
 
-def inverse_by_bordering(G: Floats, indptr: Ints, indices: Ints, weights: Floats, ground: Floats) -> None:
-    """Fill G with the inverse of (degrees + ground - weights), taking the nodes in one at a time.
-
-    ground (m,) is each node's pull from outside. Slower than Cholesky, but no step subtracts, so every entry is right
-    to rounding however far the weights span.
-    """
-    m = len(ground)
-    for q in range(m):
-        beside, w = indices[indptr[q] : indptr[q + 1]], weights[indptr[q] : indptr[q + 1]]
-        inside = beside < q
-        reach = w[inside] @ G[beside[inside], :q]  # (q,)
-        pull = np.array(
-            [
-                ground[k] + weights[indptr[k] : indptr[k + 1]][indices[indptr[k] : indptr[k + 1]] > q].sum()
-                for k in range(q)
-            ]
-        )
-        s = ground[q] + w[beside > q].sum() + reach @ pull
-        G[:q, :q] += np.outer(reach, reach) / s
-        G[q, :q] = G[:q, q] = reach / s
-        G[q, q] = 1 / s
-
-
-def inverse_error(G: Floats, degree: Floats) -> Floats:
-    """(m,) rounding error to expect in each G_kk from a Cholesky inverse: eps times the length of (G_kj^2 d_j)_j."""
-    return EPS * np.sqrt((G**4) @ degree**2)
-
-
 def island_size(island: Ints) -> Ints:
     """(u,) number of nodes in the node's component if it has no label, else 0."""
     size = np.zeros(len(island), dtype=np.int64)

@@ -45,10 +45,6 @@ class MemoryNeededError(FewlabelsError):
     """The computation would need more memory than the machine has free."""
 
 
-class ClusterError(FewlabelsError):
-    """Rows of G were lost with a worker of the cluster; every later call on that field raises this again."""
-
-
 def nearest(word: object, known: Iterable[object]) -> str:
     """A hint such as " Did you mean 'tsa'?", or nothing when no known word comes close."""
     words = [str(k) for k in islice(known, MOST_COMPARED + 1)]

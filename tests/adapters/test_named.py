@@ -118,7 +118,7 @@ def test_a_trial_asks_what_a_learner_with_that_strategy_asks(tmp_path):
     data = blobs()
     rows = run(Plan("blobs", Always(data), ("skactiveml:CoreSet",), 6, trials=1), tmp_path, jobs=1)
     theirs = FromSkactiveml(_made("CoreSet"), data.features)
-    learner = fl.ActiveLearner(data.graph, [0, 1, 2], theirs, beta=1.0, smoothness=0, centred=False)
+    learner = fl.ActiveLearner(data.graph, [0, 1, 2], theirs, field="paper")
     asked = rows["node"].tolist()
     for node, follows in pairwise(asked):
         learner.teach(node, int(data.labels[node]))

@@ -102,9 +102,7 @@ def test_an_unsure_answer_is_a_labelled_node_hung_on():
 @pytest.mark.parametrize("graph", ["path", "weights", "pieces"])
 def test_it_asks_what_the_learner_asks_in_the_papers_field(graph):
     W = GRAPHS[graph]
-    learner = fl.ActiveLearner(
-        W, range(C), strategy="tsa", smoothness=0, overlap=0, centred=False, beta=1, random_state=0
-    )
+    learner = fl.ActiveLearner(W, range(C), strategy="tsa", field="paper", random_state=0)
     K, together = front_page.covariance(W)
     labels, said = {}, np.random.default_rng(3).integers(C, size=len(W))
     while len(labels) < len(W) - 1:

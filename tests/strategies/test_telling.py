@@ -64,7 +64,7 @@ def test_tsa_asks_the_best_of_them(few, graph):
 
 
 def test_the_paper_asks_about_any_node(few, graph):
-    field = taught(graph, smoothness=0, centred=False, beta=1)._field
+    field = taught(graph, field="paper")._field
     assert telling(field).all()
     np.testing.assert_array_equal(TSA().cost(field).values, field.two_step_costs().values)
 

@@ -62,8 +62,19 @@ Overlap = Annotated[
     ),
 ]
 Centred = Annotated[
-    bool,
-    typer.Option(help="Predict by what differs from node to node, not by which classes were asked about most."),
+    bool | None,
+    typer.Option(
+        "--centred/--no-centred",
+        help="Predict by what differs from node to node, not by which classes were asked about most. Default: yes.",
+        show_default=False,
+    ),
+]
+Field = Annotated[
+    str,
+    typer.Option(
+        help='"paper": that of Jun & Nowak 2016, with smoothness 0, overlap 0, beta 1, not centred; "auto": what suits '
+        "the graph."
+    ),
 ]
 Columns = Annotated[
     str | None,

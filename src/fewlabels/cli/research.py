@@ -14,6 +14,7 @@ from fewlabels.cli.options import (
     MENU,
     Centred,
     Columns,
+    Field,
     Ignore,
     NodeEmbed,
     NodeFeatures,
@@ -164,7 +165,8 @@ def compare(
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
     smoothness: Smoothness = "auto",
     overlap: Overlap = "auto",
-    centred: Centred = True,
+    centred: Centred = None,
+    field: Field = "auto",
     jobs: Jobs = -1,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Folder for CSV, picture and report.html.")] = Path("results"),
@@ -191,6 +193,7 @@ def compare(
     from fewlabels.experiments.runner import Plan
     from fewlabels.experiments.trials import Always
     from fewlabels.experiments.user_data import model_of, read_dataset, row_names
+    from fewlabels.learner.settings import of_field
 
     chosen = comma_separated(strategies) or ()
     for name in chosen:
@@ -209,6 +212,10 @@ def compare(
         named = labels is not None or text is not None or image is not None or data.is_dir()
         names = None if named else row_names(data, label_column)
         prior = model_of(dataset, predictions, console.print, names)
+    taken = of_field(
+        field, beta=number(beta), smoothness=number(smoothness), overlap=number(overlap),
+        centred="auto" if centred is None else centred,
+    )  # fmt: skip
     plan = Plan(
         dataset.name,
         Always(dataset),
@@ -216,10 +223,10 @@ def compare(
         n_labels,
         trials,
         seed,
-        number(beta),
-        number(smoothness),
-        number(overlap),
-        centred,
+        taken["beta"],
+        taken["smoothness"],
+        taken["overlap"],
+        bool(taken["centred"]),
         prior,
     )
     rows = _run(plan, out, jobs, cluster)

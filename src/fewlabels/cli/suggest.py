@@ -14,6 +14,7 @@ from fewlabels.cli.options import (
     TARGET,
     Centred,
     Confidence,
+    Field,
     NodeEmbed,
     NodeFeatures,
     NodeImage,
@@ -69,7 +70,8 @@ def suggest(
     beta: Annotated[str, typer.Option(help='Strength of the ties: a number, or "auto".')] = "auto",
     smoothness: Smoothness = "auto",
     overlap: Overlap = "auto",
-    centred: Centred = True,
+    centred: Centred = None,
+    field: Field = "auto",
     prior: Annotated[
         str | None, typer.Option(help="Shares of the classes where they are known, as cat=0.9,dog=0.1.")
     ] = None,
@@ -125,8 +127,8 @@ def suggest(
     with console.status(f"Looking ahead on {graph.n_nodes:,} nodes"):
         learner = ActiveLearner(
             graph, named, strategy, number(beta), random_state=seed,
-            smoothness=number(smoothness), overlap=number(overlap), centred=centred,
-            prior=_prior(prior, predictions, model, graph, named),
+            smoothness=number(smoothness), overlap=number(overlap), centred="auto" if centred is None else centred,
+            field=field, prior=_prior(prior, predictions, model, graph, named),
         )  # fmt: skip
         learner.add_checks(read_checks(checked, graph.names) if checked else [])
         learner.teach(list(known), list(known.values()))

@@ -36,7 +36,7 @@ def chain_learner(strategy: str) -> ActiveLearner:
     nodes = range(18)
     chain = Graph.from_edges(nodes[:-1], nodes[1:])
     named = Graph(chain.weights, names=range(1, 19))
-    learner = ActiveLearner(named, ["-", "+"], strategy, beta=1.0, smoothness=0, centred=False)
+    learner = ActiveLearner(named, ["-", "+"], strategy, field="paper")
     learner.teach(GIVEN, [TRUTH[node - 1] for node in GIVEN])
     return learner
 

@@ -61,6 +61,11 @@ class FieldSpec:
     overlap: float | str = "auto"
     engine: str | Covariance = "auto"
 
+    @classmethod
+    def paper(cls, engine: str | Covariance = "auto") -> FieldSpec:
+        """That of Jun & Nowak 2016."""
+        return cls(1.0, 0.0, 0.0, engine)
+
     def resolved(self, graph: Graph) -> Recipe:
         """Every "auto" a value with its reason; where the engine is a covariance, those it was made by."""
         if not isinstance(self.engine, str):

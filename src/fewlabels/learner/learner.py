@@ -51,7 +51,8 @@ class ActiveLearner(Asking):
     predicts by what differs from node to node rather than by which classes were asked about most ("auto": yes);
     `prior`, {class: share}, tells the shares of the classes where they are known; or `prior`, (n, C) or a frame, the
     chances that a model gives to the classes: they count as far as answers bear them out, and answers overrule them.
-    `smoothness=0, centred=False, beta=1` is the paper; `describe` says what was taken, and why.
+    `field="paper"` takes all four as Jun & Nowak 2016 have them (smoothness 0, overlap 0, not centred, beta 1);
+    `describe` says what was taken, and why.
     """
 
     def _begin(self) -> None:

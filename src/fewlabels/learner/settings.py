@@ -11,11 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewlabels.arrays import Floats, is_whole
-from fewlabels.errors import SettingError
+from fewlabels.errors import SettingError, nearest
 from fewlabels.field.opinion import Trust
 from fewlabels.field.spec import Centring, Recipe
 from fewlabels.graph import Graph
 from fewlabels.graph.names import passing_name
+
+PAPER: dict[str, Any] = {"beta": 1.0, "smoothness": 0.0, "overlap": 0.0, "centred": False}  # Jun & Nowak 2016
+
+
+def of_field(field: str, **given: Any) -> dict[str, Any]:
+    """beta, smoothness, overlap and centred of the field named; "auto" leaves them as given."""
+    if field == "auto":
+        return given
+    if field != "paper":
+        raise SettingError(
+            f"there is no field {field!r}: choose one of auto, paper.{nearest(field, ['auto', 'paper'])}"
+        )
+    for name, value in given.items():
+        if value not in ("auto", PAPER[name]):
+            raise SettingError(
+                f'{name} is {value!r}, and in the field "paper" it is {PAPER[name]!r}: leave it out, or leave out field.'
+            )
+    return PAPER
 
 
 def described(recipe: Recipe, centring: Centring | None, trust: Trust | None = None) -> str:

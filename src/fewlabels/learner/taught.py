@@ -21,9 +21,11 @@ from fewlabels.learner.answers import Answer, Answers, NumberedAnswer
 from fewlabels.learner.hindsight import Hindsight
 from fewlabels.learner.prior import checked_chances, packed, split_prior
 from fewlabels.learner.settings import (
+    PAPER,
     as_array,
     checked_classes,
     described,
+    of_field,
     resolve_centring,
     seed_of,
     warn_if_it_cannot_be_saved,
@@ -52,6 +54,7 @@ class Taught:
         smoothness: float | str = "auto",
         overlap: float | str = "auto",
         centred: bool | str = "auto",
+        field: str = "auto",
         prior: Mapping[Hashable, float] | ArrayLike | pd.DataFrame | None = None,
     ) -> None:
         graph = self.graph = graph_of(graph)
@@ -59,6 +62,8 @@ class Taught:
         self._classes = checked_classes(classes)
         self._strategy = make_strategy(strategy)
         self._seed = seed_of(random_state)
+        taken = of_field(field, beta=beta, smoothness=smoothness, overlap=overlap, centred=centred)
+        beta, smoothness, overlap, centred = (taken[name] for name in PAPER)
         shares, chances = split_prior(prior, graph, self._classes)
         centring = resolve_centring(centred, shares, self._classes)
         recipe = FieldSpec(beta, smoothness, overlap, engine).resolved(graph)

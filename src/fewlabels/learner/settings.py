@@ -31,7 +31,7 @@ def of_field(field: str, **given: Any) -> dict[str, Any]:
     for name, value in given.items():
         if value not in ("auto", PAPER[name]):
             raise SettingError(
-                f'{name} is {value!r}, and in the field "paper" it is {PAPER[name]!r}: leave it out, or leave out field.'
+                f'{name} is {value!r}, and in the field "paper" it is {PAPER[name]!r}: leave one of the two out.'
             )
     return PAPER
 

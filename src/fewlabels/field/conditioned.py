@@ -150,7 +150,7 @@ class Conditioned:
             self._before = None
         known = self if "core" in self.__dict__ else self._before
         covariance = self.covariance.for_answers(answers)
-        found = Conditioned(covariance, answers, centring, opinion, closed, same[0] if same else known or self)
+        found = type(self)(covariance, answers, centring, opinion, closed, same[0] if same else known or self)
         self._next = found
         return found
 

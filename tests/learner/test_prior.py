@@ -172,20 +172,11 @@ def test_answers_overrule_a_model_that_is_sure_and_wrong(settings):
     np.testing.assert_array_equal(right.predict(), truth)  # a class that no answer has named, too
 
 
-def card(graph, n_classes, beta, smoothness):
-    """The gpu engine; on a machine without a card, interpreted."""
-    pytest.importorskip("torch")
-    pytest.importorskip("triton")
-    from support.gpus import DEVICE
-
-    from fewlabels.field.gpu import GpuField
-
-    return GpuField(graph, n_classes, beta, device=DEVICE, smoothness=smoothness)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning:triton.runtime.interpreter")
-@pytest.mark.parametrize("other", ["sparse", card])
-def test_engines_ask_the_same_questions(other):
+@pytest.mark.parametrize("other", ["sparse", "gpu"])
+def test_engines_ask_the_same_questions(other, monkeypatch):
+    if other == "gpu":
+        pytest.importorskip("support.gpus").anywhere(monkeypatch)
     costs = []
     for engine in ("dense", other):
         learner = made(engine=engine, smoothness=3.3, centred="auto", beta="auto")

@@ -26,9 +26,12 @@ class LeastSaid:
         return said + field.h.max(axis=1) + known + np.where(field.island < 0, 0.0, 1.0)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:triton.runtime.interpreter")
 @pytest.mark.parametrize("strategy", [FarthestFromAnyLabel(), LeastSaid()], ids=lambda one: type(one).__name__)
-@pytest.mark.parametrize("engine", ["sparse"])
-def test_it_asks_what_it_asks_on_the_dense_engine(engine, strategy):
+@pytest.mark.parametrize("engine", ["sparse", "gpu"])
+def test_it_asks_what_it_asks_on_the_dense_engine(engine, strategy, monkeypatch):
+    if engine == "gpu":
+        pytest.importorskip("support.gpus").anywhere(monkeypatch)
     rng = np.random.default_rng(3)
     graph = fl.Graph(in_pieces([14, 6, 1], rng))
     ours = fl.ActiveLearner(graph, range(3), strategy, engine=engine)

@@ -115,6 +115,18 @@ def test_nothing_left_to_ask(few, graph):
     assert np.isfinite(TSA().cost(ours._field).values).all()
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning:triton.runtime.interpreter")
+def test_the_gpu_engine_asks_among_the_same(monkeypatch):
+    pytest.importorskip("support.gpus").anywhere(monkeypatch)
+    monkeypatch.setattr(module, "LEAST", 3)
+    graph = fl.Graph(in_pieces([30], np.random.default_rng(0)))
+    learners = [taught(graph, engine=engine) for engine in ("gpu", "dense")]
+    found = [np.sort(each._field.unlabelled[telling(each._field)]) for each in learners]
+    assert len(found[0]) == 3
+    np.testing.assert_array_equal(*found)
+    assert learners[0].query() == learners[1].query()
+
+
 def test_the_sparse_engine_finds_most_of_them(few, graph):
     """There the squares are estimated by the sums."""
     exact, rough = (telling(taught(graph, engine=engine)._field) for engine in ("dense", "sparse"))

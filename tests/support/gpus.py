@@ -17,9 +17,25 @@ def coarse(monkeypatch, tile=(8, 16, 1)):
     Small enough that some hold neither q nor the end of a row: the quick way is for those alone.
     """
     from fewlabels.kernels.gpu import launch as gpu
-    from fewlabels.kernels.gpu import updates
 
     if DEVICE == "cpu":
         monkeypatch.setattr(gpu, "TILES", dict.fromkeys(gpu.TILES, tile))
-        monkeypatch.setattr(updates, "UPDATE", (64, 256))
+        monkeypatch.setattr(gpu, "UPDATE", (64, 256))
         monkeypatch.setattr(gpu, "SUMS", (64, 256))
+
+
+def anywhere(monkeypatch):
+    """engine="gpu" works on this machine, too."""
+    from fewlabels.field.links.on_card import OnCard
+
+    monkeypatch.setattr(OnCard.__init__, "__defaults__", (None, DEVICE))
+
+
+def pair(graph, kind=torch.float64, smoothness=0.0, beta=0.8, C=3):
+    """The field on the card, and its twin in memory, without answers."""
+    from fewlabels.field import Answers, Conditioned, FieldSpec
+    from fewlabels.field.links.in_memory import InMemory
+    from fewlabels.field.links.on_card import OnCard
+
+    recipe = FieldSpec(beta, smoothness, 0.0, "gpu").resolved(graph)
+    return Conditioned(OnCard(recipe, kind, DEVICE), Answers(C)), Conditioned(InMemory(recipe), Answers(C))

@@ -1,10 +1,9 @@
 """Triton kernels of the gpu engine, but for the two-step look-ahead. `launch` launches, `reference` specifies them.
 
-Every kernel works on a batch of matrices, one for each trial (grid axis 1), whose rows are `ld` numbers apart. `ld` is
-a multiple of every block length, so that loads along a row need no mask and are 16 bytes wide. Vectors are padded to
-`ld`, too. The look-aheads read what they need of the nodes from a table (T, ld / BK, LABELS + 2 C, BK), block by block,
-so that one address serves all of a node: the variance, 0 where there is no node to count, G's diagonal, the z of a
-change that G has yet to take in, the island, h of each class, and the chance of each.
+Rows of G are `ld` numbers apart. `ld` is a multiple of every block length, so that loads along a row need no mask and
+are 16 bytes wide. Vectors are padded to `ld`, too. The look-aheads read what they need of the nodes from a table
+(ld / BK, LABELS + 2 C, BK), block by block, so that one address serves all of a node: the variance, 0 where there is no
+node, G's diagonal, the z of a change that G has yet to take in, the island, h of each class, and the chance of each.
 """
 
 from __future__ import annotations
@@ -23,29 +22,27 @@ def rival(value, first, second, SIGNED: tl.constexpr):
     return first
 
 
-@triton.jit(do_not_specialize=["u"])
+@triton.jit(do_not_specialize=["m", "n"])
 def harmonic(
     G,
     nodes,
+    asked,
     out,
-    u,
+    m,
+    n,
     ld,
-    step,
     C: tl.constexpr,
     BQ: tl.constexpr,
     BK: tl.constexpr,
     ISLANDS: tl.constexpr,
     SIGNED: tl.constexpr,
 ):
-    """(T, u) errors to expect at the nodes other than q, over the classes q may turn out to be, by harmonic marginals:
-    (h + 1) / 2 sums to one over the classes wherever a label reaches.
+    """(m,) errors to expect at the nodes other than q, over the classes q may turn out to be, by harmonic marginals:
+    (h + 1) / 2 sums to one over the classes wherever a label reaches. The variance is 0 where a label is known, too.
     """
-    trial = tl.program_id(1).to(tl.int64)
     size: tl.constexpr = (LABELS + 2 * C) * BK  # of a block of the table
-    G += trial * step
-    nodes += trial * (LABELS + 2 * C) * ld
     q = tl.program_id(0) * BQ + tl.arange(0, BQ)
-    row = tl.minimum(q, u - 1)
+    row = tl.load(asked + tl.minimum(q, m - 1))
     mine = nodes + (row // BK) * size + row % BK
     pivot = tl.load(mine + DIAGONAL * BK)[:, None]
     share = tl.where(pivot > 0, 1.0 / pivot, 0.0).to(pivot.dtype)
@@ -60,7 +57,7 @@ def harmonic(
     along = tl.arange(0, BK)[None, :] + tl.zeros([BQ, 1], tl.int32)
     place = G + row.to(tl.int64)[:, None] * ld + along
     node = nodes + along  # (BQ, BK): every thread loads what it works on, nothing changes hands
-    for start in range(0, u, BK):
+    for start in range(0, n, BK):
         before = tl.load(node + DOUBT * BK)
         r = tl.load(place, eviction_policy="evict_first") * share
         if ISLANDS:
@@ -81,56 +78,36 @@ def harmonic(
         wrong = 0.5 - 0.5 * best
         if ISLANDS:
             wrong = tl.where((there < 0) | (r != 0), wrong, 1.0 - 1.0 / C)
-        total += tl.where((before > 0) & (start + along != q[:, None]), wrong, 0.0).to(share.dtype)
+        total += tl.where((before > 0) & (start + along != row[:, None]), wrong, 0.0).to(share.dtype)
         place += BK
         node += size
-    tl.store(out + trial * u + q, tl.sum(total.to(tl.float64), 1), mask=q < u)
+    tl.store(out + q, tl.sum(total.to(tl.float64), 1), mask=q < m)
 
 
-@triton.jit(do_not_specialize=["u"])
-def row_sums(G, plain, squares, u, ld, step, BQ: tl.constexpr, BK: tl.constexpr):
-    """(T, u) sum and sum of squares of every row."""
-    trial = tl.program_id(1).to(tl.int64)
+@triton.jit(do_not_specialize=["n"])
+def row_sums(G, plain, squares, n, ld, BQ: tl.constexpr, BK: tl.constexpr):
+    """(n,) sum and sum of squares of every row."""
     q = tl.program_id(0) * BQ + tl.arange(0, BQ)
-    at = trial * step + tl.minimum(q, u - 1).to(tl.int64)[:, None] * ld
+    at = tl.minimum(q, n - 1).to(tl.int64)[:, None] * ld
     one = tl.zeros([BQ, BK], G.dtype.element_ty)
     two = tl.zeros([BQ, BK], G.dtype.element_ty)
-    for start in range(0, u, BK):
+    for start in range(0, n, BK):
         k = start + tl.arange(0, BK)[None, :]
-        g = tl.where(k < u, tl.load(G + at + k), 0.0)
+        g = tl.where(k < n, tl.load(G + at + k), 0.0)
         one += g
         two += g * g
-    tl.store(plain + trial * u + q, tl.sum(one.to(tl.float64), 1), mask=q < u)
-    tl.store(squares + trial * u + q, tl.sum(two.to(tl.float64), 1), mask=q < u)
+    tl.store(plain + q, tl.sum(one.to(tl.float64), 1), mask=q < n)
+    tl.store(squares + q, tl.sum(two.to(tl.float64), 1), mask=q < n)
 
 
-@triton.jit(do_not_specialize=["u"])
-def rank_one(G, z, scale, u, edge, ld, step, BQ: tl.constexpr, BK: tl.constexpr):
-    """G += scale z z', in place. z is zero from u to edge, the next multiple of 16: the mask does not split a load."""
-    trial = tl.program_id(2).to(tl.int64)
+@triton.jit(do_not_specialize=["n"])
+def rank_one(G, z, scale, n, edge, ld, BQ: tl.constexpr, BK: tl.constexpr):
+    """G += scale z z', in place. z is zero from n to edge, the next multiple of 16: the mask does not split a load."""
     q = tl.program_id(0) * BQ + tl.arange(0, BQ)
     k = tl.program_id(1) * BK + tl.arange(0, BK)
-    inside = (q < u)[:, None] & (k < edge)[None, :]
-    where = G + trial * step + q.to(tl.int64)[:, None] * ld + k[None, :]
-    zq = tl.load(z + trial * ld + q, mask=q < u, other=0.0)[:, None]
-    zk = tl.load(z + trial * ld + k, mask=k < edge, other=0.0)[None, :]
+    inside = (q < n)[:, None] & (k < edge)[None, :]
+    where = G + q.to(tl.int64)[:, None] * ld + k[None, :]
+    zq = tl.load(z + q, mask=q < n, other=0.0)[:, None]
+    zk = tl.load(z + k, mask=k < edge, other=0.0)[None, :]
     # z_q z_k first, then the factor: G stays symmetric to the last bit
-    tl.store(where, tl.load(where, mask=inside) + tl.load(scale + trial) * (zq * zk), mask=inside)
-
-
-@triton.jit(do_not_specialize=["u"])
-def ground(G, z, member, offset, u, edge, ld, step, BQ: tl.constexpr, BK: tl.constexpr):
-    """G_qk += offset - (z_q + z_k) where both are members, in place; member is zero from u to edge."""
-    trial = tl.program_id(2).to(tl.int64)
-    q = tl.program_id(0) * BQ + tl.arange(0, BQ)
-    k = tl.program_id(1) * BK + tl.arange(0, BK)
-    inside = (q < u)[:, None] & (k < edge)[None, :]
-    where = G + trial * step + q.to(tl.int64)[:, None] * ld + k[None, :]
-    zq = tl.load(z + trial * ld + q, mask=q < u, other=0.0)[:, None]
-    zk = tl.load(z + trial * ld + k, mask=k < edge, other=0.0)[None, :]
-    both = (
-        tl.load(member + trial * ld + q, mask=q < u, other=0)[:, None]
-        & tl.load(member + trial * ld + k, mask=k < edge, other=0)[None, :]
-    )
-    g = tl.load(where, mask=inside)
-    tl.store(where, tl.where(both != 0, g + (tl.load(offset + trial) - (zq + zk)), g), mask=inside)
+    tl.store(where, tl.load(where, mask=inside) + tl.load(scale) * (zq * zk), mask=inside)

@@ -161,16 +161,17 @@ def _least(x, kind: tl.constexpr):
     return tl.min(tl.min(x.to(kind, bitcast=True), 1), 0)
 
 
-@triton.jit(do_not_specialize=["u"])
+@triton.jit(do_not_specialize=["m", "n"])
 def two_step(
     G,
     nodes,
+    asked,
     factor,
     span,
     out,
-    u,
+    m,
+    n,
     ld,
-    step,
     C: tl.constexpr,
     BQ: tl.constexpr,
     BK: tl.constexpr,
@@ -179,26 +180,24 @@ def two_step(
     LIMIT: tl.constexpr,
     EPS: tl.constexpr,
     ISLANDS: tl.constexpr,
-    GAPS: tl.constexpr,
     PENDING: tl.constexpr,
     FAST: tl.constexpr,
     SIGNED: tl.constexpr,
 ):
-    """(T, u) errors to expect at the nodes other than q, over the classes q may turn out to be.
+    """(m,) errors to expect at the nodes other than q, over the classes q may turn out to be: the rows asked, rising.
 
-    DOUBT is the variance in units of TURN, 0 where there is no node to count: past u, and with GAPS anywhere.
+    DOUBT is the variance in units of TURN, 0 past n. It is infinite at nodes whose label is known, where G, h and z
+    are zero: each adds 1 - 1 / C to every sum, which costs less than telling them apart here.
     PENDING: G += factor z z', in place, before anything else; the diagonal and the variances are those after it.
-    SIGNED: some G may be below zero, and |h| is up to span (T,).
+    SIGNED: some G may be below zero, and |h| is up to span.
     """
-    trial = tl.program_id(1).to(tl.int64)
     kind: tl.constexpr = G.dtype.element_ty
     whole: tl.constexpr = tl.int32 if kind == tl.float32 else tl.int64
     size: tl.constexpr = (LABELS + 2 * C) * BK  # of a block of the table
-    G += trial * step
-    nodes += trial * (LABELS + 2 * C) * ld
-    begin = tl.program_id(0) * BQ
-    q = begin + tl.arange(0, BQ)
-    row = tl.minimum(q, u - 1)
+    q = tl.program_id(0) * BQ + tl.arange(0, BQ)
+    row = tl.load(asked + tl.minimum(q, m - 1))
+    first = tl.min(row, 0)
+    last = tl.max(row, 0)
     mine = nodes + (row // BK) * size + row % BK
     pivot = tl.load(mine + DIAGONAL * BK)[:, None]
     share = tl.where(pivot > 0, 1.0 / (pivot * TURN), 0.0).to(kind)
@@ -209,23 +208,23 @@ def two_step(
         chance = chance + (tl.load(mine + (LABELS + C + c) * BK)[:, None],)
     edge = tl.full([], 0.5 / BIAS, kind)
     if SIGNED:
-        edge *= tl.load(span + trial)
+        edge *= tl.load(span)
         spread = (edge + 0.5 / BIAS) * TURN
     if ISLANDS:
         here = tl.load(mine + ISLAND * BK)[:, None]
     if PENDING:
         zq = tl.load(mine + CHANGE * BK)[:, None]
-        scale = tl.load(factor + trial)
+        scale = tl.load(factor)
     along = tl.arange(0, BK)[None, :] + tl.zeros([BQ, 1], tl.int32)
     place = G + row.to(tl.int64)[:, None] * ld + along
     node = nodes + along  # (BQ, BK): every thread loads what it works on, nothing changes hands
     total = tl.zeros([BQ, BK], kind)
-    for start in range(0, u, BK):
+    for start in range(0, n, BK):
         before = tl.load(node + DOUBT * BK)
         g = tl.load(place, eviction_policy="evict_first")  # read once; the table stays in the cache
         if PENDING:  # as in `rank_one`: G stays symmetric to the last bit
             g += scale * (zq * tl.load(node + CHANGE * BK))
-            tl.store(place, g, mask=(q < u)[:, None])
+            tl.store(place, g, mask=(q < m)[:, None])
         hk = ()
         for c in tl.static_range(C):
             hk = hk + (tl.load(node + (LABELS + c) * BK),)
@@ -239,9 +238,7 @@ def two_step(
             v = tl.where(here < 0, v, tl.where(here == there, held, before))
             r = tl.where(here < 0, r, tl.where(here == there, tl.full([], 1.0 / TURN, kind), 0.0))
             least = tl.where(here < 0, least, v)
-        if GAPS:
-            v = tl.where(before > 0, v, float("inf"))
-        gentle = (start + BK <= u) & ((start + BK <= begin) | (start >= begin + BQ))  # all of them count
+        gentle = (start + BK <= n) & ((start + BK <= first) | (start > last))  # all of them count
         limit = edge.to(whole, bitcast=True)
         if SIGNED:
             gentle &= _least(v - spread * r, whole) >= limit
@@ -260,15 +257,13 @@ def two_step(
                 t = _reciprocal(v, FAST)
                 wrong = _gentle(t, t * r, lean, hk, chance, C, GROUP, BIAS, FAST, True)
             else:
-                counts = (before > 0) & (start + along != q[:, None])
+                counts = (before > 0) & (start + along != row[:, None])
                 hq = ()
                 for c in tl.static_range(C):
                     hq = hq + (tl.load(mine + (LABELS + c) * BK)[:, None],)
                 t = tl.where(counts, _reciprocal(tl.maximum(v, least), FAST), 0.0).to(kind)
                 wrong = tl.where(counts, _steep(r * TURN, t, hq, hk, chance, C, LIMIT, FAST, SIGNED), 0.0)
-        if GAPS:
-            wrong = tl.where(before > 0, wrong, 0.0)
         total += wrong
         place += BK
         node += size
-    tl.store(out + trial * u + q, tl.sum(total.to(tl.float64), 1), mask=q < u)
+    tl.store(out + q, tl.sum(total.to(tl.float64), 1), mask=q < m)

@@ -25,11 +25,8 @@ PROMISED = {
     "fewlabels.learner.ActiveLearner",
     "fewlabels.graph.Graph",
 }
-NEEDED = {
-    ".skactiveml": ["skactiveml"],
-    ".gpu": ["torch", "triton"],
-    ".on_card": ["torch", "triton"],
-}  # packages that need not be installed
+CARD = ["torch", "triton"]
+NEEDED = {".skactiveml": ["skactiveml"], ".gpu": CARD, ".on_card": CARD}  # packages that need not be installed
 NO_PATHS = ("fewlabels.sqlite", "fewlabels.tables.read", "fewlabels.single")  # endings of files, keys of the browser
 
 

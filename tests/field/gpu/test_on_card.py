@@ -153,8 +153,7 @@ def test_only_columns_of_new_answers_are_fetched_and_branches_do_not_disturb_eac
     fetched, columns = [], OnCard.columns
     monkeypatch.setattr(OnCard, "columns", lambda self, nodes: fetched.extend(nodes) or columns(self, nodes))
     both = [field.with_answers({1: 0, 5: 1}) for field in (ours, twin)]
-    for field in both:
-        assert_same(both[0], both[1], 1e-12)
+    assert_same(*both, 1e-12)
     branches = [[field.with_answer(node, 2) for field in both] for node in (7, 9, 11)]
     for pairs in (*branches, *branches):
         assert_same(*pairs, 1e-12)
@@ -226,7 +225,7 @@ def test_a_graph_too_large_for_the_card_is_refused_with_the_numbers(monkeypatch)
 def test_another_line_of_fields_for_which_the_card_has_no_room_is_refused(monkeypatch):
     field, _ = pair(fl.Graph(random_weights(30, np.random.default_rng(0))))
     monkeypatch.setattr(on_card, "free_memory", lambda device: 2**20)
-    with pytest.raises(MemoryNeededError, match="30 nodes needs 1.0 GiB on the card and 0.0 GiB are free"):
+    with pytest.raises(MemoryNeededError, match=r"30 nodes needs 1\.0 GiB on the card and 0\.0 GiB are free"):
         field.two_step_costs()
 
 

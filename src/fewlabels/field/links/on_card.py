@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -15,8 +15,10 @@ from torch import Tensor
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.errors import MemoryNeededError, SettingError
+from fewlabels.field.answers import Answers
 from fewlabels.field.costs import Costs
-from fewlabels.field.covariance import Known, Levels
+from fewlabels.field.covariance import Levels
+from fewlabels.field.links.growing import Growing
 from fewlabels.field.links.inverse_on_card import BLOCK, cuts, inverse, mirror
 from fewlabels.field.links.pieces import TOLERANCE, fill, pieces
 from fewlabels.field.links.workspace import Workspace
@@ -45,6 +47,7 @@ class OnCard:
     """
 
     exact = True
+    base = None
 
     def __init__(self, recipe: Recipe, dtype: torch.dtype | None = None, device: str = "cuda") -> None:
         if device == "cuda" and not torch.cuda.is_available():
@@ -66,22 +69,25 @@ class OnCard:
         self.levels = self._fill()
         self.diagonal: Floats = self.K.diagonal().double().cpu().numpy()
 
-    def known(self, nodes: Ints, before: Known | None) -> Known:
+    def for_answers(self, answers: Answers) -> OnCard:
+        return self
+
+    def mean(self, n_classes: int) -> Floats:
+        return np.zeros((self.n_nodes, n_classes))
+
+    def solve(self, B: Floats, tolerance: float | None = None) -> Floats:
+        sent = torch.as_tensor(B, dtype=self.dtype, device=self.device)
+        found: Floats = (self.K @ sent).double().cpu().numpy()
+        return found
+
+    def known(self, nodes: Ints, before: Held | None) -> Held:
         """Only those that the field before has not are fetched."""
-        had = before.nodes if before is not None else nodes[:0]
-        kept = np.isin(had, nodes)
-        room = before.room if isinstance(before, Held) and kept.all() else None
-        if room is None or not room.take(len(had), len(nodes)):
-            room = Room(self.n_nodes, len(nodes))
-            if before is not None:
-                room.rows[: kept.sum()] = before.X.T[kept]
-        left = int(kept.sum())
-        for part in cuts(len(nodes) - left):
-            some = nodes[left:][part]
-            room.rows[left:][part] = self.columns(some).T
-        held = Held(nodes, room.rows[: len(nodes)].T)
-        held.room = room
-        return held
+        store = Growing(self.n_nodes) if before is None else before.store.copy()
+        store.keep(np.isin(store.nodes, nodes))
+        new = nodes[len(store.nodes) :]
+        if len(new):
+            store.add(new, self.columns)
+        return Held(nodes, np.asarray(store.X, dtype=float), store)
 
     def columns(self, nodes: Ints, rough: bool = False) -> Floats:
         return _on_host(self.K, nodes)
@@ -218,24 +224,12 @@ class Whole(Workspace):
         G[:, sure] = 0
 
 
-class Held(Known):
-    room: Room
+class Held(NamedTuple):
+    """The columns of the answered nodes, as `Known`, and where they are kept on the host."""
 
-
-class Room:
-    """Columns of K on the host, each a row, and as many again to come: fields made from one another share it."""
-
-    def __init__(self, n: int, used: int) -> None:
-        self.rows: Floats = np.empty((max(16, 2 * used), n))
-        self._used, self._lock = used, Lock()
-
-    def take(self, used: int, wanted: int) -> bool:
-        """Room for some more beyond those used, unless there is none, or another field has taken it."""
-        with self._lock:
-            if self._used != used or wanted > len(self.rows):
-                return False
-            self._used = wanted
-            return True
+    nodes: Ints
+    X: Floats  # (n, l)
+    store: Growing
 
 
 class Block:
@@ -246,7 +240,9 @@ class Block:
         self.number, self.tolerance = str(K.dtype).removeprefix("torch."), LOSES[K.dtype]
 
     def invert(self, W: sparse.csr_array, degree: Floats, V: Floats, lift: float) -> bool:
-        torch.mm(self._sent(lift * V), self._sent(V.T), out=self.K)
+        lifted, V_t = self._sent(lift * V), self._sent(V.T)
+        for part in cuts(len(degree)):
+            torch.mm(lifted[part], V_t, out=self.K[part])
         rows = np.repeat(np.arange(len(degree)), np.diff(W.indptr))
         place = torch.as_tensor(rows, device=self.K.device), torch.as_tensor(W.indices, device=self.K.device).long()
         self.K[place] -= self._sent(W.data)
@@ -275,6 +271,7 @@ def free_memory(device: torch.device) -> int:
     """Bytes still free on the card, including what torch has set aside but does not use."""
     if device.type != "cuda":
         return 2**62
+    gc.collect()  # fields refer to each other: one that is no longer used may still hold its arrays
     set_aside = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return int(torch.cuda.mem_get_info(device)[0]) + set_aside
 

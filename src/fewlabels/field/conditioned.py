@@ -236,7 +236,8 @@ class Conditioned:
         before, step = self._before, self.core.step
         if step is not None and before is not None and self._follows(before, step):
             y = self._values[-1]
-            h: Floats = before.all_h + np.outer(step.column / step.pivot, y - before.all_h[step.node])
+            h: Floats = np.outer(step.column / step.pivot, y - before.all_h[step.node])
+            h += before.all_h
             if step.sure:
                 h[step.node] = y
             return h

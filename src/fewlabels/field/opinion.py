@@ -92,9 +92,9 @@ def asking_h(field: Conditioned) -> Floats:
 
     By the full pull, which may lead far beyond, an answer that confirms the model would seem to be a setback.
     """
-    h, variance = field.h, field.variance
     if field.opinion is None:
-        return h
+        return field.h
+    h, variance = field.h, field.variance
     pull = field.opinion.pull(field)[field.unlabelled]
     needed = pull * np.where(np.isfinite(variance), variance, 0.0)[:, None] / 2  # for 2 h / G to have the pull in it
     return np.asarray(h + np.tanh(needed) * np.maximum(1 - np.abs(h), 0.0))

@@ -115,7 +115,7 @@ class OnCard:
         waiting = asked.mean() > MOST_ASKED if len(asked) else False
         with field.workspace.at_last(field, waiting) as (G, change):
             known = {**_known(field), "asked": asked, "change": change}
-            return Costs(kernels.two_step_cost(G, asking_h(field), field.island, self.n_nodes, **known))
+            return Costs(kernels.two_step_cost(G, self._h(field), field.island, self.n_nodes, **known))
 
     def harmonic_costs(self, field: Conditioned, asked: Flags) -> Costs:
         with field.workspace.at(field) as G:
@@ -129,6 +129,12 @@ class OnCard:
     def sopt_costs(self, field: Conditioned, asked: Flags) -> Costs:
         with field.workspace.at(field) as G:
             return Costs(kernels.sopt_cost(G, field.island, nodes=field.unlabelled))
+
+    def _h(self, field: Conditioned) -> Tensor:
+        """(u, C) h as questions are chosen by it; picked out on the card, which is quicker."""
+        if field.opinion is not None:
+            return torch.as_tensor(asking_h(field), device=self.device)
+        return torch.as_tensor(field.all_h, device=self.device)[torch.as_tensor(field.unlabelled, device=self.device)]
 
     def _fill(self) -> Levels:
         """K, piece by piece; that of a connected graph in the array itself, where that is what it is computed in."""

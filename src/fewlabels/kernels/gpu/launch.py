@@ -1,5 +1,5 @@
-"""Triton twins of `reference` on the card. G is a torch tensor and stays there; h and island come from NumPy, and costs
-go back to it.
+"""Triton twins of `reference` on the card. G is a torch tensor and stays there; h, which may be there, too, and island
+come from NumPy, and costs go back to it.
 
 The arithmetic follows the type of G: float64 gives the CPU engine's numbers to rounding, float32 is several times
 faster. G has rows as `buffer` makes them, and rows and columns of zeros at nodes that are not among `nodes`.
@@ -53,7 +53,9 @@ class Nodes(NamedTuple):
     h: Tensor  # (n, C) zero where there is nothing to count
 
     @classmethod
-    def of(cls, G: Tensor, h: Floats, island: Ints, nodes: Ints | None, asked: Ints, change: Change | None) -> Nodes:
+    def of(
+        cls, G: Tensor, h: Floats | Tensor, island: Ints, nodes: Ints | None, asked: Ints, change: Change | None
+    ) -> Nodes:
         place = np.arange(len(G)) if nodes is None else nodes
         at = torch.as_tensor(place, device=G.device)
         known = islands = None
@@ -91,7 +93,7 @@ def buffer(n: int, dtype: torch.dtype, device: torch.device | str) -> Tensor:
 
 
 def two_step_cost(
-    G: Tensor, h: Floats, island: Ints, n: int,
+    G: Tensor, h: Floats | Tensor, island: Ints, n: int,
     *, nodes: Ints | None = None, piece: Ints | None = None, asked: Flags | None = None, signed: bool = False,
     change: Change | None = None,
 ) -> Floats:  # fmt: skip
@@ -121,7 +123,7 @@ def two_step_cost(
 
 
 def harmonic_cost(
-    G: Tensor, h: Floats, island: Ints, n: int,
+    G: Tensor, h: Floats | Tensor, island: Ints, n: int,
     *, nodes: Ints | None = None, piece: Ints | None = None, asked: Flags | None = None, signed: bool = False,
 ) -> Floats:  # fmt: skip
     u, C = h.shape

@@ -220,7 +220,7 @@ class Whole(Workspace):
         A = torch.as_tensor(field.core.A, device=G.device)
         beside = torch.empty((len(G), len(A)), dtype=torch.float64, device=G.device)
         for rows in cuts(len(G)):
-            beside[rows] = torch.as_tensor(field._at(rows), device=G.device)
+            beside[rows] = torch.as_tensor(field.at(rows), device=G.device)
         weights = A @ beside.mT  # (p + l, n)
         for rows in cuts(len(G)):
             G[rows, rows.start :] = K[rows, rows.start :] - beside[rows] @ weights[:, rows.start :]

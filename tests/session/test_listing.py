@@ -88,6 +88,27 @@ def test_a_list_is_accepted_whole_or_not_at_all_and_taken_back_at_once(session):
     assert sorted(session.snapshot().labelled()) == [0, 20, 39]
 
 
+def other_items(session, agreed):
+    session.answer("bob", agreed[0], "cat", "key-00010")
+    session.undo("ann", "key-00011")  # item 5 was skipped
+
+
+def other_predictions(session, agreed):
+    session.answer("ann", 0, "dog", "key-00010")  # it was a cat: the only one
+
+
+@pytest.mark.parametrize("meanwhile", [other_items, other_predictions])
+def test_a_list_as_long_as_the_one_agreed_to_but_another_is_not_accepted(session, meanwhile):
+    wanted = Wanted(search="red")
+    agreed, _ = session.listing().acceptable(wanted)
+    meanwhile(session, agreed.tolist())
+    session.settle()
+    now, _ = session.listing().acceptable(wanted)
+    assert len(now) == len(agreed)
+    with pytest.raises(ConflictError, match="look at the list again"):
+        session.accept_listed("ann", wanted, len(agreed), "key-00012")
+
+
 def test_one_label_for_many_is_one_write_that_fails_whole(session, monkeypatch):
     kept = len(list(session._store.events()))
     with pytest.raises(LabelError, match="listed twice"):

@@ -81,7 +81,7 @@ def test_any_flipped_bit_is_told_or_changes_nothing(tmp_path):
             recover(hurt, out)
             with sqlite3.connect(out) as db:
                 rows = db.execute(f"SELECT {COLUMNS} FROM events").fetchall()
-            assert {row[:5] for row in rows if not row[2].startswith("recovered-")} <= kept
+            assert {row[:5] for row in rows if not row[2].startswith("recovered|")} <= kept
     assert told > FLIPS / 10
 
 

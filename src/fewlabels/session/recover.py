@@ -115,7 +115,7 @@ def _write(out: Path, about: dict[str, Any], whole: list[Event]) -> None:
             if event.label is not None and event.label not in known:
                 known.add(event.label)
                 if event.do != "class":
-                    new.append(Event("class", event.who, f"recovered-{event.id}", label=event.label, at=event.at))
+                    new.append(Event("class", event.who, f"recovered|{event.id}", label=event.label, at=event.at))
             if event.do == "rename" and event.value is not None:
                 known.add(event.value)
             new.append(replace(event, undone=None if event.undone is None else renumbered[event.undone]))

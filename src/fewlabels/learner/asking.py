@@ -62,6 +62,10 @@ class Asking(Taught):
         names = [self.graph.names[node] for node in chosen]
         return names[0] if k is None else names
 
+    def pick(self, costs: Floats) -> Any:
+        """The node of the lowest of these (n,) costs, NaN where it must not be asked; ties are drawn as by `query`."""
+        return self.graph.names[choosing.pick(costs, self._rng(len(self._events)))]
+
     def costs(self) -> Floats:
         """(n,) the strategy's cost of every node, the lowest is asked; NaN where answered or skipped."""
         return self._costs_now().values.copy()

@@ -10,6 +10,7 @@ import pytest
 
 from fewlabels.errors import FewlabelsError, FileError
 from fewlabels.session.recover import recover
+from fewlabels.session.schema import STAY
 from fewlabels.session.store import COLUMNS, Event, Store
 
 ABOUT = {"fingerprint": "af01", "title": "photos", "n_items": "12"}
@@ -54,6 +55,7 @@ def changed(path, statement, *values):
     with sqlite3.connect(path) as db:
         db.execute("DROP TRIGGER events_stay")
         db.execute(statement, values)
+        db.executescript(STAY)
     db.close()
 
 

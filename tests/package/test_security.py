@@ -48,6 +48,29 @@ def test_the_health_check_of_the_image_needs_no_token_and_notices_that_the_page_
     assert check(port) != 0
 
 
+def test_dask_is_started_with_tls_or_for_this_machine_alone():
+    """Whoever reaches a scheduler or a worker runs code there. LocalCluster keeps to this machine, but for a dashboard
+    at ":0"."""
+    here = Path(__file__).name
+    files = [
+        file for folder in ("src", "tests", "docs", "benchmarks", "examples") for file in (ROOT / folder).rglob("*")
+    ]
+    files = [ROOT / "README.md", *(file for file in files if file.suffix in (".py", ".md") and file.name != here)]
+    texts = {file.relative_to(ROOT): file.read_text(encoding="utf-8") for file in files}
+    commands = [
+        (file, line) for file, text in texts.items() for line in re.findall(r"^ *dask (?:sch|wo).*", text, flags=re.M)
+    ]
+    assert commands
+    assert [(file, line) for file, line in commands if "tls" not in line] == []
+    dashboards = [
+        (file, place) for file, text in texts.items() for place in re.findall(r"dashboard_address=(\S+?)[,)]", text)
+    ]
+    assert dashboards
+    assert [(file, at) for file, at in dashboards if at != "None" and not at.startswith('"127.0.0.1:')] == []
+    started = [file for file, text in texts.items() if "LocalCluster(" in text or "Scheduler(" in text]
+    assert [file for file in started if file.parts[0] == "src"] == []
+
+
 CLEAN = {"name": "a", "version": "1", "vulns": []}
 HOLE = {"name": "b", "version": "2", "vulns": [{"id": "PYSEC-1", "fix_versions": ["3"]}]}
 UNKNOWN = {"name": "c", "skip_reason": "Dependency not found"}

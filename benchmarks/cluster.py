@@ -51,7 +51,11 @@ def main(n=3000):
     for workers in (1, 2):
         with (
             LocalCluster(
-                n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=50,
             ) as local,
             Cluster(local.scheduler_address) as cluster,
         ):

@@ -2,9 +2,14 @@
 
 import contextlib
 import os
+import re
+import shlex
+import shutil
 import signal
 import socket
+import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +24,7 @@ from fewlabels.risk import two_step_lookahead
 from fewlabels.strategies import tied
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'fewlabels[cluster]'")
+dask = pytest.importorskip("dask")
 blocks = pytest.importorskip("fewlabels.field.cluster.blocks")
 
 ROUNDING = 1e-10
@@ -31,7 +37,7 @@ def local(n_workers, processes=True):
     """A scheduler, and workers with one thread each that are processes of their own."""
     with distributed.LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=processes, protocol="tcp://",
-        dashboard_address=":0", silence_logs=50,
+        dashboard_address="127.0.0.1:0", silence_logs=50,
     ) as made:  # fmt: skip
         yield made.scheduler_address
 
@@ -306,6 +312,33 @@ def test_an_address_that_does_not_answer_gets_a_sentence_in_seconds():
             with pytest.raises(SettingError, match=f"no Dask scheduler answers at {address}"):
                 Cluster(address)
         assert time.perf_counter() - start < 6
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes the certificate")
+def test_with_tls_as_documented_only_who_has_the_certificate_is_let_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[3] / "docs/howto/cluster.md").read_text()
+    [make] = re.findall(r"^openssl .*", text, flags=re.M)
+    settings = dict(re.findall(r"(DASK_DISTRIBUTED__COMM__TLS\S+?)=(\S+)", text))
+    assert subprocess.run(shlex.split(make), capture_output=True).returncode == 0
+    files = {"tls_ca_file": "cert.pem", "tls_scheduler_cert": "cert.pem", "tls_scheduler_key": "key.pem"}
+    files |= {"tls_worker_cert": "cert.pem", "tls_worker_key": "key.pem"}
+    files |= {"tls_client_cert": "cert.pem", "tls_client_key": "key.pem"}
+    machines = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tls", dashboard_address="127.0.0.1:0",
+        silence_logs=50, security=distributed.Security(**files, require_encryption=True),
+    )  # fmt: skip
+    graph = fl.Graph.from_edges(range(9), range(1, 10))
+    with machines:
+        address = machines.scheduler_address
+        assert address.startswith("tls://")
+        with pytest.raises(SettingError, match="no Dask scheduler answers"):
+            Cluster(address.replace("tls://", "tcp://"), timeout=1.0)
+        as_set = dask.config.merge(dask.config.config, dask.config.collect_env(settings))
+        with dask.config.set(as_set), Cluster(address) as cluster:
+            learner = fl.ActiveLearner(graph, range(2), engine=cluster)
+            learner.teach([0, 9], [0, 1])
+            assert learner.query() in (4, 5)
 
 
 def test_a_cluster_without_workers_and_a_closed_one_say_so(one):

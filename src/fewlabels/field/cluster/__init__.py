@@ -1,6 +1,6 @@
 """A dense G too large for one machine, held in blocks of rows by the workers of a Dask cluster.
 
-`dask scheduler` on one machine and `dask worker tcp://scheduler:8786` on each make a cluster; fewlabels must be
+`dask scheduler` on one machine and `dask worker` on each make a cluster (docs/howto/cluster.md); fewlabels must be
 installed on all of them (`pip install 'fewlabels[cluster]'`).
 """
 
@@ -18,7 +18,7 @@ __all__ = ["Cluster"]
 
 
 class Cluster:
-    """The engine of a learner: `ActiveLearner(graph, classes, engine=Cluster("tcp://scheduler:8786"))`.
+    """The engine of a learner: `ActiveLearner(graph, classes, engine=Cluster("tls://scheduler:8786"))`.
 
     It asks the same questions as the dense engine. One cluster serves several learners; `close`, or leaving a `with`
     block, releases the workers and what they hold. Messages go through the scheduler, or with `direct` straight to the

@@ -2,12 +2,13 @@
 answered.
 """
 
+import time
 from contextlib import closing, contextmanager
 from types import SimpleNamespace
 
 import pytest
 from PIL import Image
-from support.browser import item
+from support.browser import item, press
 from support.items import words
 from support.pages import running
 
@@ -75,14 +76,20 @@ def test_a_browser_that_has_seen_one_folder_shows_the_pictures_of_the_next(plain
         assert colours(page) == ("blue", {"blue"})
 
 
-def test_a_page_left_open_answers_nothing_about_other_data(tmp_path, visit):
+@pytest.mark.parametrize("waited", [False, True])
+def test_a_page_left_open_answers_nothing_about_other_data(tmp_path, visit, waited):
     """The next server knows the browser, has an item of that number, and a class of that name."""
     with page_at(0, words(), tmp_path / "a.sqlite") as first:
         page = visit(first, expected="409")
         item(page)
-    with page_at(first.port, words(seed=1), tmp_path / "b.sqlite") as second:
+    banner = page.get_by_test_id("banner")
+    if waited:
         page.keyboard.press("1")
-        expect(page.get_by_test_id("banner")).to_contain_text("labels something else now")
+        expect(banner).to_contain_text("cannot be reached")
+    with page_at(first.port, words(seed=1), tmp_path / "b.sqlite") as second:
+        if not waited:
+            page.keyboard.press("1")
+        expect(banner).to_contain_text("The server labels something else now (words): reload the page.")
         assert second.session.snapshot().labelled() == []
 
 
@@ -98,3 +105,18 @@ def test_once_signed_out_the_browser_has_no_picture_left(plain, tmp_path, visit)
         page.locator("#sign-out").click()
         page.wait_for_selector("#token")
         assert [page.evaluate(read, path) for path in (picture, small)] == [401, 401]
+
+
+def test_a_picture_that_was_fetched_ahead_is_asked_for_once(plain, tmp_path, visit):
+    """Though the browser's own cache keeps none."""
+    items, asked = plain("red"), []
+    full = items.pictures.full
+    items.pictures.full = lambda k: (asked.append(k), full(k))[1]
+    with page_at(0, items, tmp_path / "red.sqlite") as server:
+        page = visit(server)
+        for key in "121":
+            ahead, until = {*server.session.upcoming(item(page)).result()}, time.monotonic() + 20
+            while not ahead <= {*asked} and time.monotonic() < until:
+                page.wait_for_timeout(20)
+            assert press(page, key) in ahead & {*asked}
+        assert len(asked) == len({*asked})

@@ -81,9 +81,9 @@ class Rules:
         host = headers.get("host", "")
         if self.token is None and _name(host) not in LOOPBACK:
             return 403, f"This server answers to localhost, not to {host!r}: open it as http://localhost."
-        origin = headers.get("origin")
-        if origin is not None and _place(origin) != host and _name(_place(origin)) not in self.trusted:
-            return 403, f"The request comes from the page {origin!r}: only this server's own page may send it."
+        origin, own = headers.get("origin"), f"{scope['scheme']}://{host}"
+        if origin not in (None, own) and not self._trusts(origin):
+            return 403, f"The page {origin!r} is not {own!r}: a proxy's own page is let in by --trusted-host."
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
             return 403, "The request comes from another site's page: only this server's own page may send it."
         if not self.lets_in(headers, scope["query_string"]) and not scope["path"].startswith("/static/"):
@@ -94,6 +94,11 @@ class Rules:
         if scope["path"].startswith("/static/") and ("\0" in scope["path"] or len(scope["path"]) > LONGEST):
             return 404, "There is no such file."  # no file system could hold its name, and some raise an exception
         return None
+
+    def _trusts(self, origin: str) -> bool:
+        """Whether it is a page of an announced proxy."""
+        scheme, _, place = origin.partition("://")
+        return scheme in ("http", "https") and _name(place) in self.trusted
 
     def address(self, scope: Scope, headers: Headers) -> str:
         """Where a request comes from. A proxy says whom it speaks for; but so can any program on this machine, and by a
@@ -118,8 +123,8 @@ class Guard:
 
         async def send_with_caution(message: Message) -> None:
             if message["type"] == "http.response.start":
-                fresh = [(b"cache-control", b"no-cache")] if scope["path"].startswith("/static/") else []
-                message["headers"] = [*message["headers"], *HEADERS, *fresh]
+                kept = b"no-cache" if scope["path"].startswith("/static/") else b"no-store"  # nothing once signed out
+                message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
             await send(message)
 
         headers = Headers(scope=scope)
@@ -167,14 +172,6 @@ async def _drain(receive: Receive) -> None:
         message = await receive()
         taken += len(message.get("body", b""))
         more = message.get("more_body", False)
-
-
-def _place(origin: str) -> str:
-    """Host and port of an origin."""
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
 
 
 def _name(host: str) -> str:

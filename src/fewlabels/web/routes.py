@@ -22,7 +22,6 @@ from fewlabels.web.guard import Rules
 from fewlabels.web.rescue import rescue
 
 DRAWING = 4  # pictures read or drawn at once
-DAY = "private, max-age=86400"
 LONGEST_LIST = 200  # items in one reply
 
 
@@ -46,7 +45,7 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
             static="static",
             limits=present.LIMITS,
         )
-        return HTMLResponse(html, headers={"cache-control": "no-store"})
+        return HTMLResponse(html)
 
 
 def leaving(api: FastAPI, rules: Rules) -> None:
@@ -242,7 +241,7 @@ def _picture(session: Session, item: int, size: str) -> Response:
     if session.items.pictures is None:
         raise NodeError(f"item {item} has no picture: the items are of kind {session.items.kind!r}.")
     content, media_type = getattr(session.items.pictures, size)(item)
-    return Response(content, media_type=media_type, headers={"cache-control": DAY})
+    return Response(content, media_type=media_type)
 
 
 def reviewing(api: FastAPI, session: Session) -> None:

@@ -120,6 +120,18 @@ def test_a_request_that_does_not_come_is_not_waited_for(page, monkeypatch, begun
         assert 0.2 < time.monotonic() - begin < 5
 
 
+def test_a_refusal_comes_when_the_body_has_been_read(page):
+    """A connection that is closed before is reset, and some clients then miss the refusal."""
+    with plug(page) as line:
+        line.sendall(b"POST /api/skips HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{")
+        line.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            line.recv(1)
+        line.settimeout(20)
+        line.sendall(b"}")
+        assert b" 401 " in closed(line)
+
+
 def test_a_slow_answer_is_not_taken_for_a_slow_request(page, monkeypatch):
     """The page asks what may come next, and waits for the learner as long as that takes."""
     monkeypatch.setattr(connection, "HEAD_PATIENCE", 0.2)

@@ -17,7 +17,7 @@ from fewlabels.web.guesses import Guesses
 from fewlabels.web.visitors import Visitors
 
 LARGEST_BODY = 2**20  # bytes
-DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending misses the refusal
+DRAINED = 16 * LARGEST_BODY  # of a refused body this much is read and dropped: a client still sending misses the reply
 LONGEST = 200  # characters in the path of one of the page's files
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEADERS = [
@@ -135,8 +135,7 @@ class Guard:
             return
         refusal = self._rules.refusal(scope, headers)
         if refusal:
-            if refusal[0] == 413:
-                await _drain(receive)
+            await _drain(receive)
             if refusal[0] == 401 and tried:
                 self._guesses.note(address)
             as_page = refusal[0] == 401 and scope["path"] == "/" and scope["method"] == "GET"

@@ -15,7 +15,7 @@ from support.pages import page_of, served
 
 from fewlabels.errors import FileError, SettingError
 from fewlabels.session import Session
-from fewlabels.web import connection, guesses, serve
+from fewlabels.web import connection, guesses, serve, visitors
 from fewlabels.web import revocation as revocation_module
 from fewlabels.web.guard import Rules
 from fewlabels.web.revocation import Revocation, request_sign_out
@@ -200,6 +200,25 @@ class TestPeople:
             assert forged.status_code == 403
             assert "your link is that of 'ann'" in forged.json()["detail"]
         assert session.snapshot().history[3].votes.keys() == {"ann"}
+
+    def test_a_cookie_gives_way_to_another_person_s_link_alone(self, doors, monkeypatch):
+        """A wrong token took a person's name away, and three of them everybody's cookie."""
+        monkeypatch.setattr(visitors, "MOST", 3)
+        _, client = doors
+        with client, httpx.Client(base_url=client.base_url) as other:
+            other.get("/?token=of-whoever-started")
+            client.get("/?token=token-of-ann")
+            for shown in ("token=wrong", "token=", "link=wrong", "token=of-whoever-started", "token=token-of-ann"):
+                for _ in range(3):
+                    reply = client.get(f"/?{shown}")
+                    assert (reply.status_code, reply.headers["location"], reply.cookies) == (303, "./", {})
+            assert client.get("/api/session").json()["person"] == "ann"
+            assert other.get("/api/standing").status_code == 200
+            for _ in range(3):
+                other.get("/?token=token-of-bob")
+                other.get("/?token=token-of-ann")
+            assert other.get("/api/session").json()["person"] == "ann"
+            assert client.get("/api/session").json()["person"] == "ann"
 
     def test_no_request_is_taken_under_another_name(self, doors):
         session, client = doors

@@ -258,5 +258,6 @@ def test_a_proxy_that_hides_its_name_is_trusted_by_name(tmp_path):
 def test_by_tls_the_cookie_is_secure(tmp_path):
     with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
         for scheme, secure in (("http", False), ("https", True)):
+            client.cookies.clear()
             reply = client.get("/?token=a-token-of-its-own", headers={"x-forwarded-proto": scheme})
             assert ("secure" in reply.headers["set-cookie"].lower()) == secure

@@ -57,6 +57,18 @@ class Rules:
         own = self.visitors.person(self.cookie_in(headers))
         return own or self.people.get(self._token_in(headers, query) or "")
 
+    def admit(self, headers: Headers, query: bytes) -> str | None:
+        """A cookie for the token or the link in the address; None where it is neither, or the browser has a cookie that
+        says as much. Nothing else gives out cookies.
+        """
+        token, held = self._token_in(Headers(), query), self.cookie_in(headers)
+        opened = [link for link in parse_qs(query.decode("latin-1")).get("link", []) if self.visitors.open(link)]
+        person = self.people.get(token or "")
+        if not (token or opened) or (self.visitors.knows(held) and person in (None, self.visitors.person(held))):
+            return None
+        self.visitors.sign_out(held)
+        return self.visitors.admit(person)
+
     def _token_in(self, headers: Headers, query: bytes) -> str | None:
         """The token that was shown, if it is one."""
         scheme, _, credentials = headers.get("authorization", "").partition(" ")

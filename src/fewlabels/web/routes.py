@@ -11,7 +11,6 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment
 from pydantic import BaseModel
-from starlette.datastructures import Headers
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
@@ -31,8 +30,7 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
         """The page; a token or a link in the address is exchanged for a cookie, and out of sight."""
         asked = request.query_params
         if rules.token and ("token" in asked or "link" in asked):
-            person = rules.person(Headers(), request.url.query.encode())
-            cookie = rules.visitors.open(asked["link"]) if "link" in asked else rules.visitors.admit(person)
+            cookie = rules.admit(request.headers, request.url.query.encode())
             moved = RedirectResponse("./", status_code=303)
             if cookie is not None:
                 secure = request.url.scheme == "https"

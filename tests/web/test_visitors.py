@@ -15,7 +15,7 @@ from support.pages import page_of, served
 
 from fewlabels.errors import FileError, SettingError
 from fewlabels.session import Session
-from fewlabels.web import connection, guesses, serve, visitors
+from fewlabels.web import connection, guesses, links, serve, visitors
 from fewlabels.web import revocation as revocation_module
 from fewlabels.web.guard import Rules
 from fewlabels.web.revocation import Revocation, request_sign_out
@@ -240,6 +240,33 @@ class TestPeople:
             assert self.answer(client, "ann", "key-00000001", headers=headers).status_code == 403
             headers = {"authorization": "Bearer token-of-bob"}
             assert self.answer(client, "bob", "key-00000002", headers=headers).status_code == 200
+
+
+def test_links_last_as_long_as_the_store_and_nobody_else_knows_what_they_are_made_of(tmp_path):
+    stores = [tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
+    first, other = (links.tokens(store, ["ann", "bob"]) for store in stores)
+    assert sorted(first.values()) == ["ann", "bob"]
+    assert all(len(token) >= 30 for token in first)
+    assert links.tokens(stores[0], ["bob", "eve", "ann"]).items() > first.items()
+    assert not first.keys() & other.keys()
+    kept = tmp_path / "a.sqlite.links"
+    assert kept.stat().st_mode & 0o077 == 0
+    request_sign_out(stores[0])
+    assert not first.keys() & links.tokens(stores[0], ["ann", "bob"]).keys()
+
+
+@pytest.mark.parametrize("spoilt", ["readable", "cut", "a link"])
+def test_a_secret_that_others_may_know_makes_no_links(tmp_path, spoilt):
+    store, kept = tmp_path / "s.sqlite", tmp_path / "s.sqlite.links"
+    before = links.tokens(store, ["ann"])
+    if spoilt == "readable":
+        kept.chmod(0o644)
+    elif spoilt == "cut":
+        kept.write_bytes(b"")
+    else:
+        kept.rename(tmp_path / "elsewhere")
+        kept.symlink_to(tmp_path / "elsewhere")
+    assert not before.keys() & links.tokens(store, ["ann"]).keys()
 
 
 def test_a_proxy_that_hides_its_name_is_trusted_by_name(tmp_path):

@@ -91,7 +91,7 @@ def make_app(
     exports.exporting(api, session, formats)
 
     def sign_in(wrong: bool) -> str:
-        return pages.get_template("token.html").render(static="static", wrong=wrong)
+        return pages.get_template("token.html").render(static="static", wrong=wrong, own=bool(rules.people))
 
     return Guard(api, rules, sign_in)
 

@@ -100,8 +100,9 @@ function enter(change) {
   stuck = change;
   entering = true;
   keepHere(change);
-  showBanner("The server was started anew and asks who you are. Your answer is still here, and is sent once you have entered its token.",
-    () => location.reload(), null, "Enter the token");
+  const [done, name] = state.session.named ? ["opened your own link again", "Load again"] : ["entered its token", "Enter the token"];
+  showBanner(`The server was started anew and asks who you are. Your answer is still here, and is sent once you have ${done}.`,
+    () => location.reload(), null, name);
 }
 
 /** Send what waited before the page was loaded again, one after the other; true where there is something. */

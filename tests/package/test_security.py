@@ -40,14 +40,20 @@ def test_the_health_check_of_the_image_needs_no_token_and_notices_that_the_page_
     [line] = [line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("HEALTHCHECK")]
     _, *arguments = json.loads(line[line.index("[") :])
 
+    for name in ("http", "os", "sys"):  # of the data, which lie where the check runs
+        (tmp_path / f"{name}.py").write_text("open('run', 'w').close()")
+
     def check(port):
         environment = os.environ | {"FEWLABELS_PORT": str(port)}
-        return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True).returncode
+        return subprocess.run(
+            [sys.executable, *arguments], env=environment, cwd=tmp_path, capture_output=True
+        ).returncode
 
     with served(words(), tmp_path / "s.sqlite", token="open-sesame") as (_, client):
         port = client.base_url.port
         assert check(port) == 0
     assert check(port) != 0
+    assert not (tmp_path / "run").exists()
 
 
 def test_dask_is_started_with_tls_or_for_this_machine_alone():

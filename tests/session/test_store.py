@@ -51,6 +51,15 @@ def test_every_commit_is_synced_to_disk(store):
     assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 250, "a" * 5_000, "a\0b", "loop"])
+def test_a_name_that_no_file_can_have_is_refused_in_a_sentence_and_leaves_nothing(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(FileError, match="cannot keep answers in ") as refused:
+        Store(tmp_path / name, ABOUT)
+    assert len(str(refused.value)) < 250
+    assert [file.name for file in tmp_path.iterdir()] == ["loop"]
+
+
 @pytest.mark.parametrize("change", ["DELETE FROM events", "UPDATE events SET label = 'dog'"])
 def test_what_was_written_is_neither_changed_nor_deleted(store, path, change):
     store.append(answers("key-0001"))

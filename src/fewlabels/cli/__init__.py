@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -33,6 +34,11 @@ def main() -> None:
         app(prog_name="fewlabels")  # also as python -m fewlabels
     except FewlabelsError as error:
         print(f"fewlabels: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        print(f"fewlabels: the path {str(error.filename)!r:.60}… is too long: check what was given.", file=sys.stderr)
         sys.exit(2)
 
 

@@ -76,6 +76,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, str]) -> None:
         self.path = Path(path)
+        _require_a_name(self.path)
         if not self.path.parent.is_dir():
             raise FileError(f"cannot keep answers in {path}: there is no folder {self.path.parent}. Create it first.")
         if self.path.is_dir():
@@ -262,6 +263,18 @@ class Store:
 def beside(path: Path) -> list[Path]:
     """SQLite's own files beside a store."""
     return [path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")]
+
+
+def _require_a_name(path: Path) -> None:
+    """Refuse what can be the name of no file, or of none of SQLite's own, which are longer."""
+    try:
+        beside(path.resolve())[-1].lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError, RuntimeError) as error:
+        shown = str(path) if len(str(path)) < 100 and str(path).isprintable() else f"{str(path)!r:.60}…"
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FileError(f"cannot keep answers in {shown}: {reason}. Give another name with --store.") from None
 
 
 @contextmanager

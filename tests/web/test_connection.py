@@ -140,6 +140,20 @@ def test_idle_connections_shut_nobody_out(page, monkeypatch):
             assert page.get("/static/page.css").status_code == 200
 
 
+def test_bodies_that_end_after_the_reply_shut_nobody_out(page, monkeypatch):
+    """It was taken for our turn, for ever."""
+    monkeypatch.setattr(connection, "CONNECTIONS", 20)
+    with ExitStack() as lines:
+        for _ in range(30):
+            line = lines.enter_context(plug(page))
+            line.sendall(b"POST /static/page.css HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\n")
+            with suppress(ConnectionError):
+                assert b" 405 " in line.recv(2**16)
+                line.sendall(b"x")
+        time.sleep(0.2)
+        assert page.get("/static/page.css").status_code == 200
+
+
 HALF = b"POST /api/skips HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer a-token-of-its-own\r\ncontent-length: 9"
 
 

@@ -79,11 +79,13 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self.idle_since = None  # it is our turn
         self._beside, self._in_body = 0, False
+        if self.cycle is None or not self.cycle.response_complete:
+            self.idle_since = None  # it is our turn
 
     def on_response_complete(self) -> None:
-        self.idle_since = self.loop.time()
+        if self._in_body or not self.pipeline:  # else it is still our turn
+            self.idle_since = self.loop.time()
         super().on_response_complete()
 
     def _look(self) -> None:

@@ -168,6 +168,21 @@ def test_a_request_that_does_not_come_is_not_waited_for(page, monkeypatch, begun
         assert 0.2 < time.monotonic() - begin < 5
 
 
+LARGE = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer a-token-of-its-own\r\n\r\n"
+
+
+def test_replies_that_nobody_takes_shut_nobody_out(page, monkeypatch):
+    monkeypatch.setattr(connection, "CONNECTIONS", 8)
+    with ExitStack() as lines:
+        for _ in range(12):
+            line = lines.enter_context(socket.socket())
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            line.connect(("127.0.0.1", page.base_url.port))
+            line.sendall(LARGE * connection.PIPELINED)
+        time.sleep(1)
+        assert page.get("/static/page.css").status_code == 200
+
+
 def queues(port):
     """Bytes that wait in the kernel to be taken by the other sides of the connections at this port, one for each."""
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
@@ -179,12 +194,11 @@ def queues(port):
 def test_replies_that_nobody_takes_are_given_up(page, monkeypatch):
     """They stayed, four megabytes of each connection in the kernel, for as long as the other side pleased."""
     monkeypatch.setattr(connection, "PATIENCE", 1.0)
-    ask = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer a-token-of-its-own\r\n\r\n"
     with plug(page) as line:
         most = []
         with suppress(ConnectionError):
             for _ in range(8):
-                line.sendall(ask * connection.PIPELINED)
+                line.sendall(LARGE * connection.PIPELINED)
                 time.sleep(0.3)
                 most += queues(page.base_url.port)
         assert max(most) < 2**20

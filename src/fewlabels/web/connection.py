@@ -80,17 +80,29 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._beside, self._in_body = 0, False
-        if self.cycle is None or not self.cycle.response_complete:
-            self.idle_since = None  # it is our turn
+        self._wait()
 
     def on_response_complete(self) -> None:
-        if self._in_body or not self.pipeline:  # else it is still our turn
-            self.idle_since = self.loop.time()
         super().on_response_complete()
+        self._wait()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._wait()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._wait()
+
+    def _wait(self) -> None:
+        """Note whom the connection waits for from now on: for us, or for the other side."""
+        asked = self.cycle is not None and not self.cycle.response_complete and not self._in_body
+        ours = (asked or self.pipeline) and not self.flow.write_paused
+        self.idle_since = None if ours else self.loop.time()
 
     def _look(self) -> None:
-        """Close the connection if the other side has taken too long over its request."""
-        patience = PATIENCE if self._in_body else HEAD_PATIENCE
+        """Close the connection if the other side has taken too long over its request, or to take a reply."""
+        patience = PATIENCE if self._in_body or self.flow.write_paused else HEAD_PATIENCE
         left = patience if self.idle_since is None else self.idle_since + patience - self.loop.time()
         if left <= 0:
             self.transport.abort()

@@ -13,6 +13,7 @@ from fewlabels.errors import FewlabelsError, FileError, nearest
 from fewlabels.files.dialect import dialect_of
 from fewlabels.files.json_table import read_json, read_json_lines
 from fewlabels.files.numbers import DECIMAL_COMMAS
+from fewlabels.files.unpacked import refuse_long_cells, require_feather, require_parquet
 from fewlabels.files.workbook import read_workbook
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def read_table(path: str | os.PathLike[str], columns: list[str], tell: Tell = qu
     note = ""
     with explain_read_errors(path, columns):
         if kind in ("PARQUET", "FEATHER"):
+            (require_parquet if kind == "PARQUET" else require_feather)(path)
             table = pd.read_parquet(path) if kind == "PARQUET" else pd.read_feather(path)
             table = table.reset_index(drop=all(name is None for name in table.index.names))
         elif kind == "JSON lines":
@@ -65,6 +67,7 @@ def read_table(path: str | os.PathLike[str], columns: list[str], tell: Tell = qu
             table, note = pd.read_csv(path, **dialect.options()), dialect.told(path)
             table.attrs[DECIMAL_COMMAS] = dialect.decimal_commas
     refuse_ragged(path, table)
+    refuse_long_cells(path, table)
     table.columns = stripped(table.columns)
     require_columns(path, table.columns, columns)
     if note:

@@ -157,6 +157,7 @@ def make_field(
 
     With overlap, the graph is what `fewlabels.field.overlap.overlapped` makes of it.
     """
+    refuse_no_engine(engine)
     if callable(engine):
         return engine(graph, n_classes, beta, smoothness)
     if not isinstance(engine, str):
@@ -191,6 +192,12 @@ def make_field(
     from fewlabels.field.dense import DenseField  # loads Numba
 
     return DenseField(graph, n_classes, beta, smoothness=smoothness)
+
+
+def refuse_no_engine(engine: object) -> None:
+    """Refuse what is neither the name of an engine, nor a field, nor anything that makes one."""
+    if not (isinstance(engine, str) or callable(engine) or hasattr(engine, "precision")):
+        raise SettingError(f"engine is {engine!r}: choose one of {', '.join(ENGINES)}, or give a field.")
 
 
 def choose_engine(graph: Graph, free: int | None = None) -> tuple[str, str]:

@@ -46,7 +46,10 @@ def write_matrix(path: Path, weights: sparse.csr_array, names: Sequence[Hashable
     """Write the matrix, whole or not at all, for `scipy.sparse.load_npz` and `read_matrix`."""
     if path.suffix.lower() != ".npz":
         raise FileError(f"{path} ends in {path.suffix!r}: give a name that ends in .npz.")
-    array = None if names is None else np.array(list(names))
+    try:
+        array = None if names is None else np.array(list(names))
+    except ValueError:  # tuples that are not equally long
+        array = np.array(None)
     if array is not None and (array.dtype.kind not in "iU" or array.tolist() != list(names or ())):
         raise FileError(f"{path} was not written: names must be all text or all whole numbers. Rename the nodes.")
     with atomic_file(path) as draft:

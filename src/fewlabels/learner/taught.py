@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fewlabels.arrays import Floats, Ints, is_whole
 from fewlabels.errors import LabelError, QueryError, SettingError
-from fewlabels.field import Engine, Field, make_field
+from fewlabels.field import Engine, Field, make_field, refuse_no_engine
 from fewlabels.field.known import Centring
 from fewlabels.field.opinion import Opinion
 from fewlabels.field.postponed import Postponed
@@ -62,6 +62,7 @@ class Taught:
         self._classes = checked_classes(classes)
         self._strategy = make_strategy(strategy)
         self._seed = seed_of(random_state)
+        refuse_no_engine(engine)
         self._smoothness = resolve_smoothness(graph, smoothness, engine)
         shares, chances = split_prior(prior, graph, self._classes)
         centring = resolve_centring(centred, shares, self._classes)

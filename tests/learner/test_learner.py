@@ -162,6 +162,22 @@ def test_settings_that_cannot_be_used_get_a_sentence(options, sentence):
         learner(**options)
 
 
+def test_every_verb_takes_one_node_or_many():
+    for nodes in ([0, 1], np.array([0, 1]), range(2)):
+        ours = learner()
+        ours.skip(nodes)
+        assert ours.skipped == [0, 1]
+        ours.forget(nodes)
+        assert ours.skipped == []
+        ours.teach(nodes, ["a", "b"])
+        with pytest.raises(LabelError, match="node 1 is labelled 'b': there is no question to skip"):
+            ours.skip([2, 1])
+        assert ours.skipped == []  # all of them or none
+        ours.skip([])
+        ours.skip([3, 3])
+        assert ours.skipped == [3]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [

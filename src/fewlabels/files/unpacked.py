@@ -10,50 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewlabels.errors import FileError
-from fewlabels.machine.memory import require
+from fewlabels.files.limits import refuse_too_wide, require_room
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-MOST_CELLS = 10**8  # of a table: rows times columns
-LONGEST_CELL = 10**7  # characters
-BYTES_A_CELL = 120  # of text, in the table and in a list, where cells are short; 112 to 117 were measured
-COPIES = 4  # of all text: in the table, stripped, as it is shown, and as it is compared
 FEW = 2**28  # bytes of text that take no second look
 ROWS = 2**16  # looked at together
-LESS = "Leave out rows or columns."
 MAGIC = b"ARROW1"  # at both ends of a Feather file; one of the first version holds nothing packed
-
-
-def require_room(path: Path, cells: int, text: int) -> None:
-    """Refuse a table of so many cells, and bytes of text in them, that is too large or does not fit."""
-    if cells > MOST_CELLS:
-        raise FileError(f"{path} has {cells:,} cells, and a table may have {MOST_CELLS:,}. {LESS}")
-    require(BYTES_A_CELL * cells + COPIES * text, f"the table in {path}", LESS)
-
-
-def refuse_long_cells(path: Path, table: pd.DataFrame) -> None:
-    """Refuse texts that nobody could look at."""
-    from pandas.api import types
-
-    for name in table.columns:
-        column = table[name]
-        if types.is_string_dtype(column.dtype) or types.is_object_dtype(column.dtype):
-            longest = column.str.len().max()
-            if longest > LONGEST_CELL:
-                raise FileError(
-                    f"{path}: column {name!r} has a cell of {longest:,.0f} characters, and {LONGEST_CELL:,} are the "
-                    "most. Cut it."
-                )
 
 
 def require_parquet(path: Path) -> None:
     """Refuse a Parquet file that unpacks into too much, by what it says of itself and by how long its texts are."""
     with open_parquet(path) as file:
         meta = file.metadata
+        refuse_too_wide(path, meta.num_columns)
         parts = [meta.row_group(g).column(c) for g in range(meta.num_row_groups) for c in range(meta.num_columns)]
         cells = sum(part.num_values for part in parts)
         require_room(path, cells, sum(part.total_uncompressed_size for part in parts))
@@ -93,6 +65,7 @@ def require_feather(path: Path) -> None:
         except (struct.error, ValueError, IndexError, OverflowError):
             raise ValueError("it is damaged") from None
         with pa.ipc.open_file(content) as reader:
+            refuse_too_wide(path, len(reader.schema.names))
             cells = sum(rows for rows, _ in claims) * len(reader.schema.names)
             require_room(path, cells, sum(size for _, size in claims))
             require_texts(path, cells, _whole(reader))

@@ -199,16 +199,21 @@ class Taught:
             self._raw_field.skip(np.array(nodes), False)
             self._changed()
 
-    def skip(self, node: Hashable) -> None:
-        """Do not ask about this node again. It still counts in the expected error, and can be taught."""
-        k = self.graph.position(node)
-        if k in self._answers:
-            label = f"labelled {self.labelled[node]!r}" if k in self._answers.sure else "answered"
-            raise LabelError(f"node {node!r} is {label}: there is no question to skip.")
-        if k not in self._skipped:
-            self._skipped.add(k)
-            self._events.append({"do": "skip", "node": k})
-            self._raw_field.skip(k)
+    def skip(self, node: Any) -> None:
+        """Do not ask about this node again, or about those of a list. It still counts in the expected error, and can be
+        taught.
+        """
+        nodes = dict.fromkeys(answers.positions(self.graph, node))
+        for k in nodes:
+            if k in self._answers:
+                name = self.graph.names[k]
+                label = f"labelled {self.labelled[name]!r}" if k in self._answers.sure else "answered"
+                raise LabelError(f"node {name!r} is {label}: there is no question to skip.")
+        new = [k for k in nodes if k not in self._skipped]
+        if new:
+            self._skipped.update(new)
+            self._events += [{"do": "skip", "node": k} for k in new]
+            self._raw_field.skip(np.array(new))
             self._changed()
 
     def add_class(self, label: Hashable) -> None:

@@ -21,7 +21,7 @@ READ = r"""
 import json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
 from pathlib import Path
-import numpy, pandas, pyarrow.dataset, pyarrow.feather, pyarrow.parquet, scipy.sparse
+import numpy, pandas, pyarrow.feather, pyarrow.parquet, scipy.sparse
 from fewlabels.errors import FewlabelsError
 from fewlabels.files.features import own_features
 from fewlabels.tables import read_edges, read_table

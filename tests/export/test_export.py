@@ -122,7 +122,7 @@ def test_no_class_takes_the_place_of_what_is_written_about_them(images, tmp_path
     content = choose(session, Choice("labelled"), by_class=True)
     write_folder(images_by_class, content, tmp_path / "sorted", links=False, tell=print)
     session.close()
-    listed = list(csv.DictReader((tmp_path / "sorted" / "contents.csv").open(encoding="utf-8")))
+    listed = list(csv.DictReader(io.StringIO((tmp_path / "sorted" / "contents.csv").read_text())))
     assert [row["class"] for row in listed] == classes
     assert all((tmp_path / "sorted" / row["file"]).is_file() for row in listed)
     assert "3 labelled" in (tmp_path / "sorted" / "about.txt").read_text()

@@ -81,7 +81,7 @@ def rows_of(X: Any, names: Sequence[Hashable]) -> Any:
     if hasattr(X, "columns") and hasattr(X, "index"):  # a pandas frame
         listed = list(X.index)
         try:
-            table = as_floats(X.to_numpy())
+            table: Any = as_floats(X.to_numpy())
         except (TypeError, ValueError) as error:
             raise GraphError(f"the features are not numbers ({error}): keep the columns of numbers.") from None
     elif isinstance(X, Mapping):

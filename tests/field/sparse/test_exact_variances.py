@@ -5,6 +5,7 @@ import numpy as np
 import oracle
 import pytest
 
+from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
 from fewlabels.graph import Graph
 
@@ -44,3 +45,17 @@ def test_the_resistance_of_an_edge_whose_ends_the_field_does_not_tie():
     W = np.array([[0, 1, 4, 0], [1, 0, 4, 0], [4, 4, 0, 3], [0, 0, 3, 0]], dtype=float)
     assert abs(oracle.smooth_laplacian(W, 1, 1.0)[0, 1]) < 1e-15
     assert_exact(W, 1.0, known=(3,))
+
+
+@pytest.mark.parametrize(("weight", "size", "smoothness"), [(1e-4, 40, 0.5), (1e-6, 300, 0.0), (1e-8, 40, 0.0)])
+def test_where_clusters_hardly_touch(weight, size, smoothness):
+    cluster = nx.to_numpy_array(nx.random_regular_graph(6, size, seed=0))
+    W = np.kron(np.eye(2), cluster)
+    W[0, size] = W[size, 0] = weight
+    ours, dense = (engine(Graph(W), 2, smoothness=smoothness) for engine in (SparseField, DenseField))
+    for node, c in [(3, 0), (size + 5, 1), (7, 0)]:
+        for field in (ours, dense):
+            field.observe(node, c)
+        order = np.argsort(dense.unlabelled)
+        np.testing.assert_allclose(ours.variance, dense.variance[order], rtol=1e-5)
+        np.testing.assert_allclose(ours.h, dense.h[order], atol=1e-8)

@@ -145,6 +145,7 @@ class SparseField(BatchUpdates, Known):
 
     def observe(self, node: int, label: int) -> None:
         self._known_costs.clear()
+        before = self.grounding.diagonal.copy()
         y, island = answer(label, self.n_classes), self._island[node]
         if island < 0:
             column = self.grounding.column(node)
@@ -160,7 +161,7 @@ class SparseField(BatchUpdates, Known):
             self._island[members] = -1
         self._h[node] = y
         self.label[node] = label
-        self.grounding.mend()
+        self.grounding.mend(before)
 
     def forget(self, node: int) -> None:
         self._known_costs.clear()
@@ -170,6 +171,7 @@ class SparseField(BatchUpdates, Known):
         if self._has_no_label(node):  # that was the last of its component: the node stays held, as its anchor
             self._make_island(node)
             return
+        before = self.grounding.diagonal.copy()
         reach = self._reach(node)
         pull, signed = self._attachments()  # (n,), (n, C)
         s = float(reach @ pull)
@@ -177,12 +179,13 @@ class SparseField(BatchUpdates, Known):
         self._h += np.outer(reach, h_new - answer(known, self.n_classes))
         self._h[node] = h_new
         self.grounding.release(node, reach, s)
-        self.grounding.mend()
+        self.grounding.mend(before)
 
     def attach(self, node: int, weights: Floats) -> None:
         self._known_costs.clear()
         self._newest = None
-        before, total = float(self.attached[node].sum()), float(weights.sum())
+        before = self.grounding.diagonal.copy()
+        was, total = float(self.attached[node].sum()), float(weights.sum())
         self.attached[node] = weights
         if self.label[node] >= 0:
             self.grounding.tie(node, total)
@@ -191,11 +194,11 @@ class SparseField(BatchUpdates, Known):
                 self._first_unsure(node, weights)
         elif self._has_no_label(node):  # the node's answers, now taken back, were the last
             self.grounding.tie(node, total)
-            self.grounding.hold(node, np.where(self._members(node), 1 / before, 0.0))
+            self.grounding.hold(node, np.where(self._members(node), 1 / was, 0.0))
             self._make_island(node)
         else:
             self._shift(node, total)
-        self.grounding.mend()
+        self.grounding.mend(before)
 
     def reach(self, nodes: Ints, rough: bool = False) -> Floats:
         if self._newest is not None and nodes.tolist() == [self._newest[0]]:

@@ -27,6 +27,8 @@ PROBES = 64  # for VOpt's sums of squares: 18% noise, before the pool is scored 
 PROBED = 1e-6  # tolerance of a probe: SOpt's sums are among them
 JUDGING = 1e-4  # of what only tells classes and chances
 SEED = 20160219
+SHRUNK = 0.1  # share of a variance left by an answer, below which what is left may be rounding
+ROUNDING = 1e-5  # share of it that may
 
 
 class Grounding:
@@ -208,16 +210,29 @@ class Grounding:
         self._system.diagonal[nodes] = np.where(held_by > 0, held_by, 1.0)  # nothing at all: the node is held
         self.least[nodes] = 1 / np.where(held_by > 0, held_by, 1 / np.finfo(float).tiny)
 
-    def mend(self) -> None:
-        """Keep every variance at 1 / d_k or above, whatever rounding or a sketch says, and at 0 where held."""
-        np.maximum(self.diagonal, self.least, out=self.diagonal)
-        self.diagonal[self._system.held] = 0
+    def mend(self, before: Floats) -> None:
+        """Keep every variance at 1 / d_k or above, whatever rounding or a sketch says, and at 0 where held.
+
+        Where one is so much less than `before` that rounding of the larger one is left of it, all are found afresh:
+        G_kk is known to about a rounding of d_k G_kk times itself.
+        """
+        now = self.diagonal
+        np.maximum(now, self.least, out=now)
+        now[self._system.held] = 0
+        shrunk = (now > 0) & (now < SHRUNK * before)
+        lost = np.finfo(float).eps * before[shrunk] ** 2 * self._system.diagonal[shrunk]
+        if (lost > ROUNDING * now[shrunk]).any():
+            self._begin()
 
     def refresh(self, held: Ints, unsure: Floats) -> None:
         """Start again with these nodes held and (n,) these weights of unsure answers."""
         self._tie(slice(None), unsure)
         self._system.held[:] = False
         self._system.held[held] = True
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget all that follows from the nodes held and the unsure answers."""
         self._solver.refresh(self._system)
         if "cache" in self.__dict__:
             self.cache.clear()

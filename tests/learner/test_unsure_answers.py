@@ -55,6 +55,19 @@ def test_confidence_one_is_a_label_whichever_way_it_is_given():
         np.testing.assert_array_equal(other.predict_proba(), by_default.predict_proba())
 
 
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_confidence_of_nearly_one_is_a_label_in_a_centred_field_too(seed, engine):
+    rng, path = np.random.default_rng(seed), np.diag(np.ones(27), 1)
+    nodes = rng.choice(28, 14, replace=False)
+    names = np.where((nodes >= 14) == (rng.random(14) < 0.9), "b", "a")
+    sure, nearly = (learner(fl.Graph(path + path.T), engine=engine, centred=True) for _ in range(2))
+    sure.teach(nodes, names)
+    nearly.teach(nodes, names, 0.999999999999)
+    np.testing.assert_array_equal(nearly.predict(), sure.predict())
+    np.testing.assert_allclose(nearly.predict_proba(), sure.predict_proba(), atol=1e-8)
+
+
 def test_labelled_has_the_sure_answers_and_answers_all_of_them_in_order():
     ours = learner()
     ours.teach([0, 6, 0], ["a", "b", "b"], confidence=[0.8, 1.0, 0.7])

@@ -105,9 +105,8 @@ class Hindsight:
         if field.centring is None:
             return largest(self._with_opinion(nodes, h, variance))
         state.total += change
-        sure = field.label[nodes] >= 0
-        state.size += sure  # one with unsure answers is among the unlabelled
-        joins = sure & np.isin(nodes, state.sample)
+        state.size += 1
+        joins = np.isin(nodes, state.sample)
         for i, group in enumerate(field.component[nodes].tolist()):
             state.spread_again(i, group, there[i], by[i], h[i : i + int(joins[i])])
         state.known -= 1
@@ -121,7 +120,7 @@ class Hindsight:
         return h if opinion is None else moved_by(opinion.pull(self._field)[nodes], h, variance)
 
     def _fitted_plainly(self, nodes: Ints) -> tuple[Floats, Floats, Floats, tuple[Floats, Floats]]:
-        """(m, C) h at each of these answered nodes without its answers, how the sum of h over the unlabelled nodes
+        """(m, C) h at each of these answered nodes without its answers, how its sum over the nodes without an answer
         changes, and (m,) 1 / G there; how h changes at the nodes of the sample, (m, s) times (m, C). Two solves each.
         """
         field = self._field
@@ -135,9 +134,10 @@ class Hindsight:
         place[field.unlabelled] = np.arange(len(field.unlabelled))
         place = place[nodes[~sure]]
         columns = field.columns(nodes[~sure])  # (u, m)
-        variance, total = field.variance[place, None], columns.sum(axis=0)[:, None]
+        blank = ~field.attached[field.unlabelled].any(axis=1)
+        variance, total = field.variance[place, None], columns[blank].sum(axis=0)[:, None]
         h[~sure] = _ratio(field.h[place] / variance - leans[~sure], 1 / variance - ties[~sure, None])
-        change[~sure] = total * (ties[~sure, None] * h[~sure] - leans[~sure])
+        change[~sure] = h[~sure] + total * (ties[~sure, None] * h[~sure] - leans[~sure])
         own = np.empty(len(nodes))
         own[sure], own[~sure] = found.precision - ties[sure], 1 / variance[:, 0] - ties[~sure]
         there, by = np.empty((len(nodes), len(sampled(field.n_nodes)))), np.empty_like(h)

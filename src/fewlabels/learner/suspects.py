@@ -109,7 +109,7 @@ class Unlabelled(NamedTuple):
 
     pull: Floats  # (m, C) h / G
     precision: Floats  # (m,) 1 / G
-    reach: Floats  # (m,) how much its label counts at all unlabelled nodes together
+    reach: Floats  # (m,) how much its label counts at all nodes without an answer together
 
 
 def without_label(field: Field, nodes: Ints) -> Unlabelled:
@@ -129,6 +129,7 @@ def without_label(field: Field, nodes: Ints) -> Unlabelled:
     place = np.full(n, -1)
     place[u] = np.arange(len(u))
     found, reached = np.empty((len(nodes), C + 1)), np.empty(len(nodes))
+    blank = ~field.attached[u].any(axis=1)
     step = max(1, ENTRIES // max(1, len(u)))
     for start in range(0, len(nodes), step):
         some = nodes[start : start + step]
@@ -140,6 +141,6 @@ def without_label(field: Field, nodes: Ints) -> Unlabelled:
             with_it = B[place[beside]]
             B[place[beside]] = Q.rows(beside) @ Y + unsure[beside]
             found[row] = (ties @ Y)[0] + unsure[i] + reach @ B
-            reached[row] = reach.sum()
+            reached[row] = reach[blank].sum()
             Y[i], B[place[beside]] = own, with_it
     return Unlabelled(found[:, :C], found[:, C], reached)

@@ -67,8 +67,9 @@ class Hindsight:
         return Surprise(len(p), float(missed.mean()), float(foretold.mean()))
 
     def chances(self) -> tuple[Ints, Floats]:
-        """The nodes with sure labels, and (l, C) the TSA marginals of each without its own, centred where the field is;
-        NaN where it is alone in its component. None at all beyond `MOST`; unsure answers must not be about.
+        """The nodes with sure labels, and (l, C) the TSA marginals of each without its own, where the field is centred
+        about the centre that all labels give; NaN where it is alone in its component. None at all beyond `MOST`; unsure
+        answers must not be about.
         """
         field, kept = self._field, self._precision
         nodes = np.flatnonzero(field.label >= 0)

@@ -32,6 +32,7 @@ class Centre:
     The shares are the known ones, or equal. Equal ones are a guess, and beyond `FEW` answers a class or `RARE` of the
     nodes h is moved less and less, since its own mean is worth more and more; but only as far as h has become clear,
     that is, varies from node to node as labels do. Where all of h is near its mean, the mean would win everywhere.
+    Where no answer reaches, the known shares are what is left: 2 share - 1.
     """
 
     def __init__(self, field: Field, *, answers_only: bool = False) -> None:
@@ -124,7 +125,8 @@ class Components:
         room = (1 - np.clip(mean, -1, 1) ** 2).sum(axis=1, keepdims=True)  # the spread of labels of this mean
         clear = np.where(np.isnan(self.spread[:, None]), 1.0, self.spread[:, None] / np.maximum(room, TIE))
         weight = np.minimum(1.0, np.maximum(few, 1 - clear)) if self.shares is None else 1.0
-        return np.where((known > 0) & (size > 0), weight * (mean - target), 0.0)
+        blank = np.zeros(C) if self.shares is None else 1 - 2 * self.shares  # h is 0 where there is no answer at all
+        return np.where(known > 0, np.where(size > 0, weight * (mean - target), 0.0), blank)
 
 
 @lru_cache(maxsize=8)

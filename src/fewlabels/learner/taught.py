@@ -138,8 +138,8 @@ class Taught:
 
     @property
     def unreached(self) -> list[Hashable]:
-        """The nodes in components without a label: all classes are equally likely there, and `predict` gives the first,
-        unless a model was given as prior, whose opinion then stands alone."""
+        """The nodes in components without a label: all classes are equally likely there, and `predict` gives the first;
+        or they are as likely as the shares given as prior, or as the model given as prior thinks."""
         return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
 
     @property

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewlabels.field import Costs, Field
+from fewlabels.risk import by_shares
 
 
 class TSA:
@@ -14,5 +15,6 @@ class TSA:
 
         tell = telling(field)
         with only(field, tell):
-            values, screening = first_costs(field) if finding_classes(field) else field.two_step_costs()
+            costs = first_costs(field) if finding_classes(field) else field.two_step_costs()
+        values, screening = by_shares(field, costs)
         return Costs(np.where(tell, values, 1.0), screening)  # the others come after them: costs are below 1

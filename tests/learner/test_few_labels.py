@@ -77,6 +77,21 @@ def test_beta_follows_the_smoothness_and_the_scale_of_the_weights(large):
     np.testing.assert_allclose(a.variance[:5] if np.isfinite(a.variance[0]) else a.G[:5, :5], b.G[:5, :5], rtol=1e-9)
 
 
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
+@pytest.mark.parametrize("n", [200, 600])
+def test_nodes_without_an_edge_change_nothing_for_the_others(n, engine):
+    """With 1,800 of them beside 200 nodes beta was ten times what it is without, and most chances 1."""
+    rng = np.random.default_rng(0)
+    links = fl.Graph.from_features(rng.normal(size=(n, 2)), 10).weights.tocoo()
+    lone = fl.Graph.from_edges(links.row, links.col, links.data, n_nodes=n + 300)
+    plain, beside = (fl.ActiveLearner(graph, [0, 1, 2], engine=engine) for graph in (fl.Graph(links.tocsr()), lone))
+    for ours in (plain, beside):
+        ours.teach([1, 2, 3, 4], [0, 1, 2, 0])
+        ours.teach(5, 1, confidence=0.8)
+    np.testing.assert_allclose(beside.predict_proba()[:n], plain.predict_proba(), rtol=1e-6)
+    assert (beside._field.beta, beside._field.smoothness) == pytest.approx((plain._field.beta, plain._field.smoothness))
+
+
 def test_links_joined_with_words_are_judged_by_the_links():
     """3,000 nodes around 30 hubs: each has ten neighbours by words, and it is the hubs that count."""
     rng = np.random.default_rng(0)

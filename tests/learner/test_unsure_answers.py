@@ -68,6 +68,16 @@ def test_a_confidence_of_nearly_one_is_a_label_in_a_centred_field_too(seed, engi
     np.testing.assert_allclose(nearly.predict_proba(), sure.predict_proba(), atol=1e-8)
 
 
+@pytest.mark.parametrize("confidence", [0.8, 0.99, 1.0])
+def test_one_answer_between_others_that_agree_says_nothing_of_the_nodes_beyond(confidence):
+    ours = learner(fl.Graph.from_edges(range(20), range(1, 21)), ["cat", "dog"])
+    ours.teach([0, 4, 9, 11, 20], ["cat"] * 5)
+    ours.teach(10, "dog", confidence)
+    beyond = np.setdiff1d(np.arange(21), 10)
+    assert (ours.predict_proba()[beyond, 0] > 0.8).all()
+    assert ours.predict()[10] == ("dog" if confidence == 1 else "cat")
+
+
 def test_labelled_has_the_sure_answers_and_answers_all_of_them_in_order():
     ours = learner()
     ours.teach([0, 6, 0], ["a", "b", "b"], confidence=[0.8, 1.0, 0.7])

@@ -123,7 +123,7 @@ class Components:
         mean = self.mean()
         few = np.minimum(FEW * C, RARE * (size + known)) / np.maximum(known, 1)
         room = (1 - np.clip(mean, -1, 1) ** 2).sum(axis=1, keepdims=True)  # the spread of labels of this mean
-        clear = np.where(np.isnan(self.spread[:, None]), 1.0, self.spread[:, None] / np.maximum(room, TIE))
+        clear = np.where(np.isnan(self.spread[:, None]), 1.0, (self.spread[:, None] + TIE) / (room + TIE))
         weight = np.minimum(1.0, np.maximum(few, 1 - clear)) if self.shares is None else 1.0
         blank = np.zeros(C) if self.shares is None else 1 - 2 * self.shares  # h is 0 where there is no answer at all
         return np.where(known > 0, np.where(size > 0, weight * (mean - target), 0.0), blank)

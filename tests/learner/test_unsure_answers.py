@@ -248,7 +248,8 @@ def refitted(graph, C, said, left_out):
     """
     others = [each for row, each in enumerate(said) if row != left_out]
     n = graph.n_nodes
-    strength = graph.degrees().mean() or 1.0
+    degree = graph.degrees()
+    strength = degree[degree > 0].mean() if degree.any() else 1.0
     here = said[left_out][0]  # at the node itself, other answers count by their odds
     ties = [
         (node, label, odds_of(p, C) / 2 if node == here else weight_of(p, C, strength))

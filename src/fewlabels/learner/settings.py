@@ -17,7 +17,7 @@ from fewlabels.field import DENSE_UP_TO, Engine, Field
 from fewlabels.field.known import Centring
 from fewlabels.field.opinion import Trust
 from fewlabels.field.overlap import overlapped, transitivity
-from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
+from fewlabels.field.precision import SMOOTH_SPAN, is_even, mean_degree, strength
 from fewlabels.graph import Graph
 from fewlabels.graph.names import passing_name
 
@@ -39,9 +39,11 @@ class Choice(NamedTuple):
     again: bool = False  # whether "auto" would take it again on the same graph
 
 
-def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engine | Field = "auto") -> Choice:
+def resolve_smoothness(
+    graph: Graph, smoothness: float | str, engine: str | Engine | Field = "auto", *, lone: bool = False
+) -> Choice:
     """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is, or, where the engine
-    is a field, that of the field.
+    is a field, that of the field. `lone`: nodes without an edge count, too.
 
     The thresholds are where one field overtook the other on the graphs of docs/few-labels.md.
     """
@@ -52,9 +54,10 @@ def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engi
         return Choice(float(smoothness), "as given")
     if not isinstance(engine, str) and not callable(engine):
         return Choice(engine.smoothness, "that of the field")
-    W, n = graph.weights, graph.n_nodes
+    W = graph.weights
     neighbours = np.diff(W.indptr)
     some = neighbours[neighbours > 0]
+    n = graph.n_nodes if lone else len(some)
     if len(some) == 0:
         return Choice(0.0, "no edges", True)
     if float(W.data.max()) > SMOOTH_SPAN * float(W.data.min()):
@@ -65,7 +68,8 @@ def resolve_smoothness(graph: Graph, smoothness: float | str, engine: str | Engi
     small, large = SIZES[even]
     if graph.links is not None and not even:
         small = large  # hubs and words together: measured on CORA and CITESEER
-    kind = f"{n:,} nodes, " + ("about equally many edges each" if even else "some with few edges, some with many")
+    kind = f"{n:,} nodes" + (" with edges, " if n < graph.n_nodes else ", ")
+    kind += "about equally many edges each" if even else "some with few edges, some with many"
     return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, graph.links is None)
 
 
@@ -149,17 +153,30 @@ def checked_shares(prior: Mapping[Hashable, float], classes: list[Hashable]) -> 
     return np.array(shares, dtype=float)
 
 
-def resolve_beta(graph: Graph, beta: float | str, smoothness: float = 0.0) -> float:
+def resolve_beta(graph: Graph, beta: float | str, smoothness: float = 0.0, *, lone: bool = False) -> float:
     """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing, and less for a
-    smooth field, so that it is as strong; more where links are weighed by overlap.
+    smooth field, so that it is as strong; more where links are weighed by overlap. The mean is over the nodes that have
+    edges; `lone`: over all.
     """
     if beta == "auto":
-        mean = float(graph.degrees().mean())
+        mean = float(graph.degrees().mean()) if lone else mean_degree(graph.degrees())
         wanted = OVERLAPPED_STRENGTH if graph.overlap else AUTO_STRENGTH
         return wanted / strength(mean, smoothness) if mean > 0 else 1.0  # without edges beta has no effect
     if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
         raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
     return float(beta)
+
+
+def with_lone_nodes(
+    graph: Graph, smoothness: float | str, overlap: float | str, beta: float | str
+) -> tuple[float, float, float]:
+    """smoothness, overlap and beta in numbers, for the field of a version in which nodes without an edge counted in the
+    mean degree and the size.
+    """
+    a = resolve_smoothness(graph, smoothness, lone=True).value
+    seen, shared = resolve_overlap(graph, overlap, a)
+    edged = np.count_nonzero(graph.degrees()) / graph.n_nodes
+    return a / edged, shared.value, resolve_beta(seen, beta, a, lone=True)
 
 
 def checked_classes(classes: Iterable[Hashable]) -> list[Hashable]:

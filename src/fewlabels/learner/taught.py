@@ -75,6 +75,7 @@ class Taught:
             "beta": beta if isinstance(beta, str) else number,
             "engine": engine if isinstance(engine, str) else "auto",
             "seed": self._seed,
+            "lone": False,  # nodes without an edge count in no mean and no size
             "smoothness": smoothness if self._smoothness.again else self._smoothness.value,
             "overlap": overlap if self._overlap.again else self._overlap.value,
             "centred": centred,

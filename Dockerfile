@@ -34,6 +34,6 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 8765
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=5s --start-period=120s CMD ["python", "-c", "import http.client, os, sys; line = http.client.HTTPConnection('127.0.0.1', int(os.environ['FEWLABELS_PORT']), timeout=4); line.request('GET', '/static/favicon.svg'); sys.exit(line.getresponse().status != 200)"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=120s CMD ["python", "-I", "-c", "import http.client, os, sys; line = http.client.HTTPConnection('127.0.0.1', int(os.environ['FEWLABELS_PORT']), timeout=4); line.request('GET', '/static/favicon.svg'); sys.exit(line.getresponse().status != 200)"]
 ENTRYPOINT ["fewlabels"]
 CMD ["demo", "--store", "/data/demo.sqlite"]

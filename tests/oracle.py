@@ -101,10 +101,10 @@ def exact_inverse(A):
 
 
 def smooth_laplacian(W, beta, smoothness):
-    """Q = beta (L + smoothness L^2 / mean degree)."""
+    """Q = beta (L + smoothness L^2 / mean degree of the nodes that have edges)."""
     L = laplacian(W)
-    mean = np.diag(L).mean()
-    return beta * (L + smoothness * L @ L / mean) if mean > 0 else beta * L
+    degree = np.diag(L)
+    return beta * (L + smoothness * L @ L / degree[degree > 0].mean()) if degree.any() else beta * L
 
 
 def overlap_weights(W, power):

@@ -26,11 +26,13 @@ def centred_h(field: Conditioned) -> Floats:
 
 
 class Centre:
-    """h moved, component by component, so that its mean over the unlabelled nodes is 2 share - 1 in the classes heard.
+    """h moved, component by component, so that its mean over the nodes without an answer is 2 share - 1 in the classes
+    heard.
 
     The shares are the known ones, or equal. Equal ones are a guess, and beyond `FEW` answers a class or `RARE` of the
     nodes h is moved less and less, since its own mean is worth more and more; but only as far as h has become clear,
     that is, varies from node to node as labels do. Where all of h is near its mean, the mean would win everywhere.
+    Where no answer reaches, the known shares are what is left: 2 share - 1.
     """
 
     def __init__(self, field: Conditioned, *, answers_only: bool = False) -> None:
@@ -55,9 +57,10 @@ class Components:
     """What the centre depends on, a row for each component; or for whatever state of one its rows are changed to."""
 
     def __init__(self, field: Conditioned, *, answers_only: bool = False) -> None:
-        C, u, h, group = field.n_classes, field.unlabelled, field.h, field.component
+        C, group = field.n_classes, field.component
         groups = int(group.max()) + 1
         in_doubt, weights = field.answers.in_doubt
+        u = np.flatnonzero(~field.answered)
 
         def count(nodes: Ints, weight: Floats | None = None) -> Floats:
             return np.bincount(group[nodes], weight, groups).astype(float)
@@ -65,13 +68,13 @@ class Components:
         opinion = None if answers_only else field.opinion
         self.all_heard = opinion is not None and opinion.believed(field)  # a model has named the others
         self.shares = field.centring.shares if field.centring is not None else None
-        self.total = np.stack([count(u, h[:, c]) for c in range(C)], axis=1)  # (groups, C) of h where unlabelled
-        self.size = count(u)  # unlabelled nodes
-        self.known = count(field.answers.nodes)  # answered nodes
+        self.total = np.stack([count(u, field.all_h[u, c]) for c in range(C)], axis=1)  # (groups, C) of h, unanswered
+        self.size = count(u)  # nodes without an answer
+        self.known = count(field.answers.nodes)  # nodes with one, however sure
         named = [np.append(np.flatnonzero(field.label == c), in_doubt[weights[:, c] > 0]) for c in range(C)]
         self.named = np.stack([count(nodes) for nodes in named], axis=1)  # (groups, C) nodes answered with each class
         self.sample = sampled(field.n_nodes)  # (s,)
-        self.seen = field.label[self.sample] < 0  # (s,)
+        self.seen = ~field.answered[self.sample]  # (s,)
         self.h = np.where(self.seen[:, None], field.all_h[self.sample], 0.0)  # (s, C)
         self.of = group[self.sample]  # (s,)
         self._places: dict[int, Ints] = {}  # of each component in the sample
@@ -81,7 +84,7 @@ class Components:
         )
 
     def mean(self) -> Floats:
-        """(groups, C) of h where unlabelled."""
+        """(groups, C) of h where there is no answer."""
         found: Floats = self.total / np.maximum(self.size[:, None], 1)
         return found
 
@@ -95,7 +98,7 @@ class Components:
 
     def spread_again(self, row: int, group: int, there: Floats, by: Floats, more: Floats) -> None:
         """The spread of one row, whose total and size are up to date: of this component once h has changed by (C,) `by`
-        times (s,) what of it arrives `there`, in the sample; and with the values of nodes that are unlabelled now,
+        times (s,) what of it arrives `there`, in the sample; and with the values of nodes whose answer is gone,
         (k, C).
         """
         here = self._seen_in(group)
@@ -104,7 +107,7 @@ class Components:
         self.spread[row] = _mean_of(away, np.array(len(values)))
 
     def _seen_in(self, group: int) -> Ints:
-        """Where in the sample the unlabelled nodes of this component are."""
+        """Where in the sample the nodes of this component without an answer are."""
         if group not in self._places:
             self._places[group] = np.flatnonzero(self.seen & (self.of == group))
         return self._places[group]
@@ -118,9 +121,10 @@ class Components:
         mean = self.mean()
         few = np.minimum(FEW * C, RARE * (size + known)) / np.maximum(known, 1)
         room = (1 - np.clip(mean, -1, 1) ** 2).sum(axis=1, keepdims=True)  # the spread of labels of this mean
-        clear = np.where(np.isnan(self.spread[:, None]), 1.0, self.spread[:, None] / np.maximum(room, TIE))
+        clear = np.where(np.isnan(self.spread[:, None]), 1.0, (self.spread[:, None] + TIE) / (room + TIE))
         weight = np.minimum(1.0, np.maximum(few, 1 - clear)) if self.shares is None else 1.0
-        return np.where(known > 0, weight * (mean - target), 0.0)
+        blank = np.zeros(C) if self.shares is None else 1 - 2 * self.shares  # h is 0 where there is no answer at all
+        return np.where(known > 0, np.where(size > 0, weight * (mean - target), 0.0), blank)
 
 
 @lru_cache(maxsize=8)

@@ -6,11 +6,19 @@ import difflib
 from collections.abc import Iterable
 from itertools import islice
 
+MOST_SAID = 600  # characters of a message
+LONGEST = 200  # characters of a word that another may be mistaken for
 MOST_COMPARED = 20_000  # words; difflib takes about a second for them
 
 
 class FewlabelsError(ValueError):
-    """Something is wrong with the input; the state before the call is kept."""
+    """Something is wrong with the input; the state before the call is kept.
+
+    Of a message that quotes something long, the middle is left out.
+    """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(brief(str(message), MOST_SAID))
 
 
 class GraphError(FewlabelsError):
@@ -45,10 +53,20 @@ class MemoryNeededError(FewlabelsError):
     """The computation would need more memory than the machine has free."""
 
 
+def brief(text: str, most: int) -> str:
+    """At most so many characters of a text: its beginning, and its end.
+
+    >>> brief("a" * 99 + "b", 9)
+    'aaa … aab'
+    """
+    end = most // 3
+    return text if len(text) <= most else f"{text[: most - end - 3]} … {text[-end:]}"
+
+
 def nearest(word: object, known: Iterable[object]) -> str:
     """A hint such as " Did you mean 'tsa'?", or nothing when no known word comes close."""
-    words = [str(k) for k in islice(known, MOST_COMPARED + 1)]
-    if len(words) > MOST_COMPARED:
+    words = [str(k)[:LONGEST] for k in islice(known, MOST_COMPARED + 1)]
+    if len(words) > MOST_COMPARED or len(str(word)) > LONGEST:
         return ""
     match = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
     return f" Did you mean {match[0]!r}?" if match else ""

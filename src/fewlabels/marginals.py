@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
 def two_step_marginals(field: Conditioned) -> Floats:
     """(u, C) TSA marginals: sigmoid(2 h_k / G_kk), normalised (Jun & Nowak 2016, decision value f_k); with the centred
-    h where the field is centred, and with the pull of a model's opinion where there is one.
+    h where the field is centred, and with the pull of a model's opinion where there is one. Where no label reaches, the
+    known shares of the classes, or equal ones.
     """
     h, variance = centred_h(field), field.variance
     if field.opinion is None:
-        return reference.two_step_marginals(h, variance)
+        p, lost = reference.two_step_marginals(h, variance), np.isinf(variance)
+        p[lost] = reference.harmonic_marginals(h[lost])
+        return p
     half = h / variance[:, None] + field.opinion.pull(field)[field.unlabelled] / 2  # f / 2
     return reference.two_step_marginals(half, np.ones(len(h)))
 

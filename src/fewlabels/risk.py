@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fewlabels.arrays import Floats
-from fewlabels.field import Conditioned
+from fewlabels.field import Conditioned, Costs
 from fewlabels.field.opinion import asking_h
 from fewlabels.kernels import reference
 from fewlabels.marginals import markov_field, two_step_marginals
@@ -16,7 +18,25 @@ def expected_error(field: Conditioned) -> float:
 
 def uncentred_risk(field: Conditioned) -> float:
     """R of the field as it asks: the look-ahead of TSA is about this one."""
-    return zero_one_risk(reference.two_step_marginals(asking_h(field), field.variance), field.n_nodes)
+    p, lost = reference.two_step_marginals(asking_h(field), field.variance), (field.island >= 0).sum()
+    return zero_one_risk(p, field.n_nodes) - _surer(field) * float(lost) / field.n_nodes
+
+
+def by_shares(field: Conditioned, costs: Costs) -> Costs:
+    """Costs of questions with the nodes that no label reaches as wrong as the known shares of the classes say, where an
+    engine takes them for equal. The question's own component is reached then.
+    """
+    surer, lost, component = _surer(field), field.island >= 0, field.component[field.unlabelled]
+    if surer == 0 or not lost.any():
+        return costs
+    size = np.bincount(component[lost], minlength=int(component.max()) + 1)[component]  # of the question's, if lost
+    return Costs(costs.values - surer * (lost.sum() - size) / field.n_nodes, costs.screening)
+
+
+def _surer(field: Conditioned) -> float:
+    """By how much the known shares make a node surer that no label reaches."""
+    shares = None if field.centring is None else field.centring.shares
+    return 0.0 if shares is None else float(shares.max()) - 1 / field.n_classes
 
 
 def zero_one_risk(p: Floats, n: int) -> float:

@@ -50,5 +50,12 @@ def test_as_a_program_it_tells_its_version_and_ends_a_mistake_with_a_sentence_an
     assert wrong.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", [["recover"], ["sign-out"]])
+def test_a_path_that_is_too_long_gets_a_sentence(tmp_path, command):
+    done = run(*command, "a" * 300, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert len(done.stderr) < 250
+
+
 def test_warm_up_says_when_everything_is_ready(tmp_path):
     assert "Ready, in " in run("warm-up", cwd=tmp_path).stdout

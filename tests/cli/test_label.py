@@ -40,27 +40,38 @@ def page(*arguments, cwd):
             said.extend(line.strip() for line in process.stdout)
 
 
+def links(said):
+    return dict(line.removeprefix("Link of ").split(": ") for line in said if line.startswith("Link of "))
+
+
 def test_it_says_what_it_understood_keeps_answers_and_goes_on_with_people_who_have_links_of_their_own(table):
-    with page(*LABEL, cwd=table) as (process, url, said):
-        about = " ".join(said)
+    (table / "people.txt").write_text("Ann\n\nBob\n")
+    answer = ANSWER | {"who": "Ann"}
+    with page(*LABEL, "--people", "people.txt", cwd=table) as (process, url, said):
+        about, first = " ".join(said), links(said)
         for part in ("30 texts from things.csv", "Neighbours:", "Components:", "1 in the data", "Engine:", "free"):
             assert part in about
-        assert "things.csv.fewlabels.sqlite" in said[-2]
-        at, _, token = url.partition("/?token=")
-        assert httpx.post(f"{at}/api/answers", json=ANSWER).status_code == 401  # other users of this machine
-        assert httpx.post(f"{at}/api/answers", json=ANSWER, params={"token": token}).status_code == 200
+        assert "things.csv.fewlabels.sqlite" in about
+        assert first.keys() == {"Ann", "Bob"}
+        at, _, token = first["Ann"].partition("/?token=")
+        assert httpx.post(f"{at}/api/answers", json=answer).status_code == 401  # other users of this machine
+        assert httpx.post(f"{at}/api/answers", json=answer, params={"token": token}).status_code == 200
     assert process.returncode == 0
     assert "Stopped. 2 labels are in" in said[-1]
-    (table / "people.txt").write_text("Ann\n\nBob\n")
     with page(*LABEL, "--people", "people.txt", "--token", "let-me-in-please", cwd=table) as (_, url, said):
         assert "1 so far" in " ".join(said)
         assert url.endswith("/?token=let-me-in-please")
         assert httpx.get(url.replace("/?", "/api/items/5?")).json()["label"] == "no"
-        links = [line.removeprefix("Link of ").split(": ") for line in said if line.startswith("Link of ")]
-        assert [name for name, _ in links] == ["Ann", "Bob"]
-        assert httpx.get(links[0][1]).status_code == 303
+        at = url.partition("/?")[0]
+        mine = f"{at}/?token={token}"
+        assert links(said)["Ann"] == mine  # the same as before, and still good
+        assert httpx.get(mine).status_code == 303
         again = run(*LABEL, cwd=table)
         assert (again.returncode, "is open in another fewlabels" in again.stderr) == (2, True)
+        assert "Links of people's own are new" in run("sign-out", "things.csv.fewlabels.sqlite", cwd=table).stdout
+        assert httpx.get(mine).status_code == 401
+        assert httpx.get(url).status_code == 303
+    assert links(said)["Ann"] != mine
     (table / "things.csv").write_text((table / "things.csv").read_text().replace("number 7", "number seven"))
     other = run(*LABEL, cwd=table)
     assert (other.returncode, "holds answers about other data" in other.stderr) == (2, True)

@@ -1,6 +1,8 @@
 """`fewlabels suggest`: one step of a pipeline."""
 
+import json
 import re
+from io import StringIO
 
 import networkx as nx
 import pandas as pd
@@ -8,6 +10,9 @@ import pytest
 from scipy import sparse
 from support.command import run
 from support.networks import word_vectors
+
+from fewlabels.cli import options
+from fewlabels.machine.progress import say
 
 EDGES = "source,target,weight\nann,bob,1\nbob,cid,2\ncid,dan,1\ndan,eve,1\nx,y,1\n"
 
@@ -187,3 +192,46 @@ def test_mistakes_get_one_sentence_exit_code_2_and_no_traceback(folder, argument
     assert done.returncode == 2
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+ESCAPES = "\x1b]52;c;aGk=\x07", "a\nfewlabels: all is well", "\x9b31m", "back\x08\r", "\u202e right", "[/bold]"
+
+
+def obeyed(text):
+    """What a terminal would take for a command, or for a line of its own."""
+    return re.search(r"[^\n -~\xa0-\u200a\u2010-\u2027\u202f-\uffff]|^fewlabels: all is well", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("word", ESCAPES)
+def test_no_word_of_others_reaches_the_terminal_as_a_command(tmp_path, word):
+    rows = [["source", "target"], [word, "b"], ["b", "c"], ["c", word]]
+    (tmp_path / "e.jsonl").write_text("\n".join(json.dumps(dict(zip(rows[0], row, strict=True))) for row in rows[1:]))
+    table = [{"node": node, word: k % 2, "size": k * k} for k, node in enumerate([word, "b", "c"])]
+    (tmp_path / "f.json").write_text(json.dumps(table))
+    done = run("suggest", "--edges", "e.jsonl", "--features", "f.json", "--classes", f"{word},y", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Compared, each scaled" in done.stdout
+    assert not obeyed(done.stdout)
+    assert not obeyed(done.stderr)
+    done = run("suggest", "--edges", "f.json", cwd=tmp_path)
+    assert "has no column 'source': its columns are node, " in done.stderr
+    assert not obeyed(done.stderr)
+
+
+def test_what_goes_on_the_line_of_progress_is_no_command_either():
+    out = StringIO()
+    shown = options.Terminal(file=out, force_terminal=True, markup=False, highlight=False, width=200)
+    with shown.status("Reading") as status:
+        for word in ESCAPES:
+            status.update(word)
+            shown.print(status.renderable)
+    assert not obeyed(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", out.getvalue()))
+    assert "[/bold]" in out.getvalue()
+    assert r"\x1b]52;c;aGk=\x07" in out.getvalue()
+
+
+def test_what_is_said_on_standard_error_is_no_command_either(capsys):
+    say("\x1b[2J" + "x" * 10_000)
+    said = capsys.readouterr().err
+    assert said.startswith(r"fewlabels: \x1b[2Jxxx")
+    assert len(said) < 2_100

@@ -21,6 +21,7 @@ from fewlabels.export.content import Choice, choose
 from fewlabels.export.formats import FORMATS, told_by
 from fewlabels.export.names import safe
 from fewlabels.export.trees import images_by_class, write_folder
+from fewlabels.files.spreadsheet import as_text
 from fewlabels.items.read import read_items
 from fewlabels.labelstudio.format import task_format
 from fewlabels.session import Session
@@ -86,6 +87,86 @@ def test_a_table_comes_back_as_it_was_given_with_what_is_known(rows, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [line["id"] for line in lines] == ["r0", "r10", "r11"]
     assert lines[0]["size"] == 0.5
+
+
+def test_columns_of_the_names_that_given_ones_get_are_kept_and_an_export_can_be_labelled_and_exported_again(tmp_path):
+    (tmp_path / "t0.csv").write_text(
+        "id,size,label,given_label,given_given_label\n"
+        + "".join(f"r{k},{k}.5,{'small' if k < 3 else ''},old {k},older {k}\n" for k in range(12))
+    )
+    for turn in range(3):
+        path = tmp_path / f"t{turn}.csv"
+        session = Session(read_items(path, classes=["small", "large"]), tmp_path / f"t{turn}.sqlite")
+        session.answer("ann", 11 - turn, "large", "key-00001")
+        written(session, "csv", tmp_path / f"t{turn + 1}.csv")
+        written(session, "jsonl", tmp_path / "t.jsonl")
+        written(session, "parquet", tmp_path / "t.parquet")
+        written(session, "hugging-face", tmp_path / "t.zip")
+        session.close()
+        columns = (tmp_path / f"t{turn + 1}.csv").read_text().splitlines()[0].split(",")
+        assert len(set(columns)) == len(columns)
+        assert {"given_label", "given_given_label", "given_given_given_label"} <= set(columns)
+        assert list(json.loads((tmp_path / "t.jsonl").read_text().splitlines()[0])) == columns
+        assert list(pd.read_parquet(tmp_path / "t.parquet").columns) == columns
+    found = pd.read_parquet(tmp_path / "t.parquet")
+    assert "old 5" in found.iloc[5].tolist()
+    assert "older 5" in found.iloc[5].tolist()
+    assert found["label"].dropna().tolist() == ["small"] * 3 + ["large"] * 3
+
+
+def test_no_class_takes_the_place_of_what_is_written_about_them(images, tmp_path):
+    classes = ["contents.csv", "about.txt", "ABOUT.TXT"]
+    session = Session(read_items(tmp_path / "photos", classes=classes), tmp_path / "p.sqlite")
+    for number, name in enumerate(classes):
+        session.answer("ann", number, name, f"key-0000{number}")
+    content = choose(session, Choice("labelled"), by_class=True)
+    write_folder(images_by_class, content, tmp_path / "sorted", links=False, tell=print)
+    session.close()
+    listed = list(csv.DictReader(io.StringIO((tmp_path / "sorted" / "contents.csv").read_text())))
+    assert [row["class"] for row in listed] == classes
+    assert all((tmp_path / "sorted" / row["file"]).is_file() for row in listed)
+    assert "3 labelled" in (tmp_path / "sorted" / "about.txt").read_text()
+
+
+def test_a_given_column_called_file_name_goes_into_a_dataset_of_images(tmp_path):
+    for k in range(3):
+        Image.new("RGB", (9, 9), (90 * k, 0, 0)).save(tmp_path / f"{k}.png")
+    (tmp_path / "t.csv").write_text("image,file_name\n0.png,first\n1.png,second\n2.png,third\n")
+    items = read_items(tmp_path / "t.csv", image="image", classes=["a", "b"])
+    session = Session(items, tmp_path / "t.sqlite")
+    written(session, "hugging-face", tmp_path / "t.zip")
+    session.close()
+    with zipfile.ZipFile(tmp_path / "t.zip") as zipped:
+        [line, *_] = map(json.loads, zipped.read("train/metadata.jsonl").decode().splitlines())
+    assert line["file_name"].startswith("images/")
+    assert line["given_file_name"] == "first"
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("a;=1+1", "a;'=1+1"),
+        ("a\t=1+1|@x", "a\t'=1+1|'@x"),
+        ("a|-cmd", "a|'-cmd"),
+        ("a\n+cmd", "a\n'+cmd"),
+        ('a; "=1+1"', 'a; "\'=1+1"'),
+        ("\u00a0=1+1", "\u00a0'=1+1"),
+        ("\ufeff\u200b=1+1", "\ufeff\u200b'=1+1"),
+        ("\x00=1+1", "\x00'=1+1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("\uff0b1", "'\uff0b1"),
+        ("\uff0dcmd", "'\uff0dcmd"),
+        ("\uff20cmd", "'\uff20cmd"),
+        ("-5", "-5"),
+        (" +1.5e3", " +1.5e3"),
+        ("1;-5|+2", "1;-5|+2"),
+        ("a=b, c-d; e@f", "a=b, c-d; e@f"),
+        ("", ""),
+    ],
+)
+def test_whatever_separates_cells_no_part_of_one_is_a_formula(cell, written):
+    assert as_text(cell) == written
 
 
 def test_a_workbook_calculates_nothing(rows, tmp_path):

@@ -80,6 +80,11 @@ class TestGraphml:
         with pytest.raises(FileError, match="there is no file"):
             Graph.from_graphml(tmp_path / "none.graphml")
 
+    @pytest.mark.parametrize("encoding", ["utf-7", "gb18030", "hex", "idna", "punycode", "undefined", "none such"])
+    def test_an_encoding_that_cannot_be_read_gets_a_sentence(self, tmp_path, encoding):
+        with pytest.raises(FileError, match="cannot be read as XML"):
+            self.read(tmp_path, "", head=f'<?xml version="1.0" encoding="{encoding}"?><graphml>')
+
     @pytest.mark.parametrize("spaces", [0, 30, 63, 200])
     def test_a_billion_laughs_are_refused_before_the_first(self, tmp_path, spaces):
         laughs = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))

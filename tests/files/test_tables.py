@@ -4,7 +4,9 @@ from support.sheets import xlsx
 
 from fewlabels.errors import FileError
 from fewlabels.experiments.user_data import read_dataset
-from fewlabels.tables import read_edges, read_labels
+from fewlabels.graph import Graph
+from fewlabels.learner import ActiveLearner
+from fewlabels.tables import read_edges, read_labels, write_predictions
 
 EDGES = pd.DataFrame({"source": ["a", "b", "01"], "target": ["b", "01", "NA"], "weight": [1.0, 2.5, 1.0]})
 
@@ -91,3 +93,12 @@ def test_nodes_that_only_the_labels_name_stand_alone_in_a_comparison(tmp_path):
     assert dataset.graph.degrees().tolist() == [1, 2, 1, 0, 0]
     assert dataset.labels.tolist() == [0, 1, -1, 0, -1]
     assert told == [f"2 nodes of {tmp_path / 'l.csv'} are in no edge and stand alone, the first 'lonely'"]
+
+
+def test_names_that_look_like_formulas_are_found_again_as_they_are_written(tmp_path):
+    names = ["=a", "b;=c", "\u00a0@d", "'=e"]
+    graph = Graph.from_pandas(pd.DataFrame({"source": names[:-1], "target": names[1:]}))
+    learner = ActiveLearner(graph, ["x", "y"])
+    learner.teach(names, ["x", "y", "x", "y"])
+    write_predictions(tmp_path / "p.csv", learner)
+    assert read_labels(tmp_path / "p.csv", graph) == learner.labelled

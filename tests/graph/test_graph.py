@@ -5,6 +5,7 @@ from scipy import sparse
 
 from fewlabels.errors import GraphError, NodeError
 from fewlabels.graph import Graph
+from fewlabels.graph.given import graph_of
 
 TRIANGLE = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]], dtype=float)
 
@@ -76,6 +77,16 @@ def test_a_graph_does_not_follow_later_changes_of_the_matrix_it_was_made_from():
     np.testing.assert_array_equal(graph.weights.toarray(), TRIANGLE)
     with pytest.raises(ValueError, match="read-only"):
         graph.weights.data[0] = 1
+
+
+@pytest.mark.parametrize("make", [Graph, graph_of, lambda W: Graph.from_features(W, 1)])
+def test_what_is_masked_is_not_taken_for_what_lies_under_the_mask(make):
+    W = np.ma.array(TRIANGLE, mask=TRIANGLE > 2)
+    with pytest.raises(GraphError, match="masked"):
+        make(W)
+    assert make(np.ma.array(TRIANGLE)).n_nodes == 3
+    with pytest.raises(GraphError, match="masked"):
+        Graph.from_edges([0], [1], np.ma.array([1.0], mask=[True]))
 
 
 class TestFromEdges:
@@ -163,6 +174,8 @@ class TestFromFeatures:
             (np.zeros((30, 2)), {"weight": "cubic"}, "weight is 'cubic'"),
             (np.zeros((30, 2)), {"metric": "taxi"}, "metric is 'taxi'"),
             (np.zeros((30, 2)), {"metric": "cosine"}, "row 0 is all zeros"),
+            (np.array([[1j], [0], [2]]), {}, "imaginary"),
+            (sparse.csr_array([[1j], [0], [2]]), {}, "imaginary"),
             (np.zeros(5), {}, "shape"),
             (np.zeros((1, 5)), {}, "at least two rows"),
             ([["a"], ["b"]], {}, "not an array of numbers"),
@@ -206,6 +219,15 @@ class TestNames:
     def test_a_misspelt_name_gets_a_hint(self):
         with pytest.raises(NodeError, match="Did you mean 'alice'"):
             Graph(TRIANGLE, names=["alice", "bob", "carol"]).position("alcie")
+
+    def test_names_may_come_from_a_generator(self):
+        assert Graph([[0, 1], [1, 0]], names=(name for name in "ab")).names == ["a", "b"]
+        with pytest.raises(GraphError, match="names is 3: give one name for every node"):
+            Graph([[0, 1], [1, 0]], names=3)
+
+    def test_a_name_that_is_not_equal_to_itself_is_refused(self):
+        with pytest.raises(GraphError, match=r"the name nan .* not even equal to itself"):
+            Graph([[0, 1], [1, 0]], names=[float("nan"), float("nan")])
 
     def test_names_must_be_as_many_as_nodes_and_different(self):
         with pytest.raises(GraphError, match="2 names for 3 nodes"):

@@ -95,7 +95,9 @@ class TestRoundTrips:
         Graph([[0, 1], [1, 0]]).to_npz(tmp_path / "g.npz")
         assert Graph.from_npz(tmp_path / "g.npz").names == range(2)
 
-    @pytest.mark.parametrize("names", [["a", 1], [("a", 1), ("b", 2)], [1.5, 2], ["a", "b\0"]])
+    @pytest.mark.parametrize(
+        "names", [["a", 1], [("a", 1), ("b", 2)], [("a", 1), ("b", (2, 3))], [1.5, 2], ["a", "b\0"]]
+    )
     def test_npz_refuses_names_that_would_come_back_as_something_else(self, tmp_path, names):
         with pytest.raises(FileError, match="all text or all whole numbers"):
             Graph([[0, 1], [1, 0]], names=names).to_npz(tmp_path / "g.npz")

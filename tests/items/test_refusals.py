@@ -54,6 +54,8 @@ def two_images(tmp_path):
         ("t,u\na b,1\na c,2\n", {"text": "t", "label": "t"}, ["'t' cannot be the label and something else"]),
         ("t,p\na,b\nc,d\n", {"text": "t", "image": "p"}, ["--text and --image given together", "Leave one out"]),
         ("p,q\na.png,1\n,2\n", {"image": "p"}, ["row 2", "'p' is empty"]),
+        (f"p\n{'a' * 5000}.png\nb.png\n", {"image": "p"}, ["aaa", "cannot be opened (File name too long)"]),
+        (",\n,\n,\n", {}, ["no column of numbers or categories to find neighbours by. Name columns"]),
         ("p\na.png\nb.png\n", {"image": "p"}, ["a.png does not exist", "2 of 2 images", "remove their rows"]),
         ("p\n/etc/passwd\n/etc/passwd\n", {"image": "p"}, ["/etc/passwd lies outside of", "--images-from"]),
         ("p\n/etc/passwd\n/etc/passwd\n", {"image": "p", "images_from": Path("/")}, ["/etc/passwd is not an image"]),
@@ -78,6 +80,11 @@ def test_tables(tmp_path, content, options, sentences):
 def test_json_lines(tmp_path, content, sentence):
     (tmp_path / "t.jsonl").write_text(content)
     refused(sentence, data=tmp_path / "t.jsonl", text="a")
+
+
+def test_an_image_whose_name_no_file_can_have(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"image": "a\\u0000b.png"}\n{"image": "b.png"}\n')
+    refused("cannot be opened (embedded null byte)", "2 of 2 images", data=tmp_path / "t.jsonl", image="image")
 
 
 def test_paths_and_options_that_lead_nowhere(tmp_path, two_images):

@@ -127,6 +127,7 @@ class TestReading:
         [
             ("[{", "is not JSON"),
             ("[" * 100_000, "is not JSON"),
+            (f'[{{"text": {"9" * 100_000}}}]', "is not JSON"),
             ("[]", "holds no tasks"),
             ("[1]", "task 1 is 1: give an object"),
             ('[{"data": {}, "id": [1]}]', r"task 1: the id \[1\] is neither a number nor text"),

@@ -74,6 +74,21 @@ def test_beta_follows_the_smoothness_and_the_scale_of_the_weights(large):
     np.testing.assert_allclose(a.K[:5, :5], b.K[:5, :5], rtol=1e-9)
 
 
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
+@pytest.mark.parametrize("n", [200, 600])
+def test_nodes_without_an_edge_change_nothing_for_the_others(n, engine):
+    """With 1,800 of them beside 200 nodes beta was ten times what it is without, and most chances 1."""
+    rng = np.random.default_rng(0)
+    links = fl.Graph.from_features(rng.normal(size=(n, 2)), 10).weights.tocoo()
+    lone = fl.Graph.from_edges(links.row, links.col, links.data, n_nodes=n + 300)
+    plain, beside = (fl.ActiveLearner(graph, [0, 1, 2], engine=engine) for graph in (fl.Graph(links.tocsr()), lone))
+    for ours in (plain, beside):
+        ours.teach([1, 2, 3, 4], [0, 1, 2, 0])
+        ours.teach(5, 1, confidence=0.8)
+    np.testing.assert_allclose(beside.predict_proba()[:n], plain.predict_proba(), rtol=1e-6)
+    assert (beside._field.beta, beside._field.smoothness) == pytest.approx((plain._field.beta, plain._field.smoothness))
+
+
 def test_links_joined_with_words_are_judged_by_the_links():
     """3,000 nodes around 30 hubs: each has ten neighbours by words, and it is the hubs that count."""
     rng = np.random.default_rng(0)
@@ -251,6 +266,71 @@ class TestHindsight:
         graph, y = large
         ours = answered(graph, y, 20)
         assert ours.expected_error() < 1 - right(ours, y) + 0.15
+
+
+class TestKnownShares:
+    """Where no label reaches, the known shares of the classes are all there is to go by."""
+
+    SHARES = np.array([0.01, 0.84, 0.15])
+    GRAPH = fl.Graph.from_edges([0, 1, 2, 5, 6], [1, 2, 3, 6, 7], n_nodes=12)  # paths of four and three, five alone
+
+    def ours(self, engine="dense", **options):
+        shares = dict(zip("abc", self.SHARES.tolist(), strict=True))
+        return fl.ActiveLearner(self.GRAPH, list("abc"), engine=engine, prior=shares, **options)
+
+    @pytest.mark.parametrize("engine", ["dense", "sparse"])
+    def test_nodes_that_no_label_reaches_follow_them(self, engine):
+        ours = self.ours(engine)
+        assert ours.predict().tolist() == ["b"] * 12
+        np.testing.assert_allclose(ours.predict_proba(), np.tile(self.SHARES, (12, 1)), rtol=1e-12)
+        assert ours.expected_error() == pytest.approx(0.16)
+        ours.teach([0, 2], ["a", "c"])
+        lost = ours.unreached
+        assert lost == [4, 5, 6, 7, 8, 9, 10, 11]
+        assert set(ours.predict()[lost]) == {"b"}
+        np.testing.assert_allclose(ours.predict_proba()[lost], np.tile(self.SHARES, (8, 1)), rtol=1e-12)
+        ours.teach(5, "a")
+        check = ours._hindsight.predictions(np.array([5]))  # what would be said there without its answer
+        assert ours.classes[check[0]] == "b"
+        ours.forget(5)
+        assert ours.predict()[5] == "b"
+
+    @pytest.mark.parametrize("engine", ["dense", "sparse"])
+    def test_tsa_counts_them_as_wrong_as_the_shares_say(self, engine):
+        ours = self.ours(engine)
+        ours.teach([0, 2], ["a", "c"])
+        field = ours._field
+
+        def risk(field):
+            p = two_step_marginals(field.h, field.variance)
+            p[field.island >= 0] = self.SHARES
+            return (1 - p.max(axis=1)).sum() / 12
+
+        gains, costs = ours.gains(), ours.costs()
+        for node in field.unlabelled:
+            at = np.flatnonzero(field.unlabelled == node)[0]
+            chance, after = two_step_marginals(field.h, field.variance)[at], 0.0
+            for c in range(3):
+                ahead = field.copy()
+                ahead.observe(int(node), c)
+                after += chance[c] * risk(ahead)
+            assert gains[node] == pytest.approx(risk(field) - after, abs=1e-9)
+            assert costs[node] == pytest.approx(after, abs=1e-9)
+
+    def test_a_batch_supposes_them(self):
+        ours, seen = self.ours(), []
+        field = ours._field
+        observe = field.observe
+        field.observe = lambda node, label: (seen.append((node, label)), observe(node, label))
+        ours.query(4)
+        assert seen
+        assert all(label == 1 for _, label in seen)
+
+    def test_a_class_of_no_share_is_not_predicted(self):
+        ours = fl.ActiveLearner(self.GRAPH, list("ab"), prior={"a": 0, "b": 1})
+        assert set(ours.predict()) == {"b"}
+        np.testing.assert_array_equal(ours.predict_proba()[0], [0, 1])
+        assert ours.expected_error() == 0
 
 
 class TestFirstQuestions:

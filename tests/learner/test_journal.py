@@ -57,6 +57,28 @@ def test_a_line_cut_short_by_a_power_cut_loses_only_that_line(taught, tmp_path, 
     assert again.labelled == taught.labelled
 
 
+@pytest.mark.parametrize("smoothness", ["auto", 0.5])
+def test_a_journal_from_before_lone_nodes_were_left_out_of_the_mean_keeps_its_field(smoothness, tmp_path):
+    graph = fl.Graph.from_edges(range(19), range(1, 20), n_nodes=400)
+    ours, path = fl.ActiveLearner(graph, ["x", "y"], smoothness=smoothness), tmp_path / "log.jsonl"
+    ours.teach([2, 9], ["x", "y"])
+    ours.save(path)
+    header, *events = path.read_text().splitlines()
+    before = json.loads(header)
+    assert before.pop("lone") is False
+    path.write_text("\n".join([json.dumps(before), *events]) + "\n")
+    again = fl.ActiveLearner.load(path, graph)
+    W = graph.weights.toarray()
+    L, mean = np.diag(W.sum(axis=0)) - W, W.sum() / 400
+    Q = 5 / (mean * (1 + 0.45 * 0.5)) * (L + 0.5 * L @ L / mean)  # smoothness .5 for 400 nodes, with or without an edge
+    field = again._field
+    np.testing.assert_allclose(field.precision.times(np.eye(400)), Q, atol=1e-9)
+    again.teach(4, "x")
+    again.save(path)
+    assert fl.ActiveLearner.load(path, graph)._field.beta == field.beta
+    assert ours._field.beta < field.beta / 10
+
+
 def test_another_graph_is_refused(taught, tmp_path):
     taught.save(tmp_path / "log.jsonl")
     with pytest.raises(FileError, match="was saved on another graph, of 22 nodes; this one has 3"):

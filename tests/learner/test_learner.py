@@ -151,6 +151,9 @@ class TestNames:
         ({"beta": "strong"}, "beta is 'strong'"),
         ({"beta": float("inf")}, "beta is inf"),
         ({"engine": "gpuu"}, "there is no engine 'gpuu'"),
+        ({"engine": None}, "engine is None: choose one of auto, dense"),
+        ({"engine": 3, "smoothness": 0, "overlap": 0}, "engine is 3"),
+        ({"engine": []}, r"engine is \[\]"),
         ({"random_state": -1}, "random_state is -1"),
         ({"random_state": "x"}, "random_state is 'x'"),
     ],
@@ -158,6 +161,22 @@ class TestNames:
 def test_settings_that_cannot_be_used_get_a_sentence(options, sentence):
     with pytest.raises(SettingError, match=sentence):
         learner(**options)
+
+
+def test_every_verb_takes_one_node_or_many():
+    for nodes in ([0, 1], np.array([0, 1]), range(2)):
+        ours = learner()
+        ours.skip(nodes)
+        assert ours.skipped == [0, 1]
+        ours.forget(nodes)
+        assert ours.skipped == []
+        ours.teach(nodes, ["a", "b"])
+        with pytest.raises(LabelError, match="node 1 is labelled 'b': there is no question to skip"):
+            ours.skip([2, 1])
+        assert ours.skipped == []  # all of them or none
+        ours.skip([])
+        ours.skip([3, 3])
+        assert ours.skipped == [3]
 
 
 @pytest.mark.parametrize(

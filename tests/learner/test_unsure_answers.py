@@ -55,6 +55,29 @@ def test_confidence_one_is_a_label_whichever_way_it_is_given():
         np.testing.assert_array_equal(other.predict_proba(), by_default.predict_proba())
 
 
+@pytest.mark.parametrize("engine", ["dense", "sparse"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_confidence_of_nearly_one_is_a_label_in_a_centred_field_too(seed, engine):
+    rng, path = np.random.default_rng(seed), np.diag(np.ones(27), 1)
+    nodes = rng.choice(28, 14, replace=False)
+    names = np.where((nodes >= 14) == (rng.random(14) < 0.9), "b", "a")
+    sure, nearly = (learner(fl.Graph(path + path.T), engine=engine, centred=True) for _ in range(2))
+    sure.teach(nodes, names)
+    nearly.teach(nodes, names, 0.999999999999)
+    np.testing.assert_array_equal(nearly.predict(), sure.predict())
+    np.testing.assert_allclose(nearly.predict_proba(), sure.predict_proba(), atol=1e-8)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.99, 1.0])
+def test_one_answer_between_others_that_agree_says_nothing_of_the_nodes_beyond(confidence):
+    ours = learner(fl.Graph.from_edges(range(20), range(1, 21)), ["cat", "dog"])
+    ours.teach([0, 4, 9, 11, 20], ["cat"] * 5)
+    ours.teach(10, "dog", confidence)
+    beyond = np.setdiff1d(np.arange(21), 10)
+    assert (ours.predict_proba()[beyond, 0] > 0.8).all()
+    assert ours.predict()[10] == ("dog" if confidence == 1 else "cat")
+
+
 def test_labelled_has_the_sure_answers_and_answers_all_of_them_in_order():
     ours = learner()
     ours.teach([0, 6, 0], ["a", "b", "b"], confidence=[0.8, 1.0, 0.7])
@@ -225,7 +248,8 @@ def refitted(graph, C, said, left_out):
     """
     others = [each for row, each in enumerate(said) if row != left_out]
     n = graph.n_nodes
-    strength = graph.degrees().mean() or 1.0
+    degree = graph.degrees()
+    strength = degree[degree > 0].mean() if degree.any() else 1.0
     here = said[left_out][0]  # at the node itself, other answers count by their odds
     ties = [
         (node, label, odds_of(p, C) / 2 if node == here else weight_of(p, C, strength))

@@ -88,7 +88,6 @@ def imported():
 BROUGHT = {
     "anyio": "fastapi",
     "llvmlite": "numba",
-    "starlette": "fastapi",
     "pydantic": "fastapi",
     "distributed": "dask",
     "huggingface_hub": "fastembed",

@@ -222,6 +222,23 @@ def test_a_restart_is_in_the_same_state_and_the_command_lines_classes_do_not_com
     assert session.classes == ["Cat", "dog", "owl"]
 
 
+@pytest.mark.parametrize("do", ["merge", "remove"])
+def test_what_had_been_predicted_counts_again_once_the_end_of_its_class_is_taken_back(begin, do):
+    session = begin(classes=("cat", "dog", "owl"))
+    for step in range(15):
+        session.answer("ann", session.question("ann").item, ("cat", "dog", "owl")[step % 3], fresh_key())
+    before = seen(session)
+    change(session, "rename", "cat", "Tiger")
+    change(session, do, "Tiger", "dog" if do == "merge" else None)
+    assert seen(session).standing.suggestions[1] < before.standing.suggestions[1]
+    assert set(seen(session).predictions.foreseen.values()) <= {"dog", "owl"}
+    for _ in range(2):
+        session.undo("ann", fresh_key())
+    for now in (seen(session), seen(begin(classes=("cat", "dog", "owl")))):
+        same(now, before)
+        assert now.predictions.foreseen == before.predictions.foreseen
+
+
 def test_a_store_of_the_former_format_opens_and_takes_changes_and_is_recovered(begin, tmp_path):
     answer(begin(classes=("cat", "dog")), i0="cat", i5="dog")
     path = begin(classes=("cat", "dog")).path

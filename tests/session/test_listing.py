@@ -77,15 +77,41 @@ def test_a_list_is_accepted_whole_or_not_at_all_and_taken_back_at_once(session):
     assert wrong == pytest.approx((1 - chance[items]).sum())
     assert not {5, 6, 0, 20, 39} & set(items.tolist())
     with pytest.raises(ConflictError, match="look at the list again"):
-        session.accept_listed("ann", wanted, len(items) + 1, "key-00010")
+        session.accept_listed("ann", wanted, session.listing().checksum(items[1:]), "key-00010")
     before = [session.snapshot().prediction(k)[0] for k in items]
-    event = session.accept_listed("ann", wanted, len(items), "key-00010")
+    checksum = session.listing().checksum(items)
+    event = session.accept_listed("ann", wanted, checksum, "key-00010")
     session.settle()
     assert [session.snapshot().label(k) for k in items] == before
-    assert session.accept_listed("ann", wanted, len(items), "key-00010") == event  # its reply was lost: sent again
+    assert session.accept_listed("ann", wanted, checksum, "key-00010") == event  # its reply was lost: sent again
     session.undo("ann", "key-00011")
     session.settle()
     assert sorted(session.snapshot().labelled()) == [0, 20, 39]
+
+
+def other_items(session, agreed):
+    session.answer("bob", agreed[0], "cat", "key-00010")
+    session.undo("ann", "key-00011")  # item 5 was skipped
+
+
+def other_predictions(session, agreed):
+    session.answer("ann", 0, "dog", "key-00010")  # it was a cat: the only one
+
+
+@pytest.mark.parametrize("meanwhile", [other_items, other_predictions])
+def test_a_list_as_long_as_the_one_agreed_to_but_another_is_not_accepted(session, meanwhile):
+    wanted = Wanted(search="red")
+    agreed, _ = session.listing().acceptable(wanted)
+    told = session.listing().checksum(agreed)
+    meanwhile(session, agreed.tolist())
+    session.settle()
+    now, _ = session.listing().acceptable(wanted)
+    assert len(now) == len(agreed)
+    with pytest.raises(ConflictError, match="look at the list again"):
+        session.accept_listed("ann", wanted, told, "key-00012")
+    nothing = Wanted(search="no such word")
+    with pytest.raises(ConflictError, match="Nothing is left"):
+        session.accept_listed("ann", nothing, session.listing().checksum(now[:0]), "key-00012")
 
 
 def test_one_label_for_many_is_one_write_that_fails_whole(session, monkeypatch):

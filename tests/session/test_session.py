@@ -115,6 +115,19 @@ def test_known_labels_are_taken_in_and_give_way_to_a_person(opened):
     assert session.snapshot().label(0) == "dog"
 
 
+def test_a_label_cleared_in_the_data_is_taken_back_and_one_that_a_person_gave_stays(opened):
+    opened(words(known={0: "dog", 5: "cat", 9: "dog"})).answer("ann", 5, "dog", fresh_key())
+    opened(words(known={0: "dog", 5: "cat", 9: "cat"}))
+    session = opened(words(known={0: "dog"}))
+    assert {k: session.snapshot().label(k) for k in (0, 5, 9)} == {0: "dog", 5: "dog", 9: None}
+    before = state(session)
+    assert state(opened(words(known={0: "dog"}))) == before
+    session = opened()  # as by a command that leaves the column of labels out: that takes back nothing
+    assert session.snapshot().label(0) == "dog"
+    session = opened(words(known={0: "dog", 9: "dog"}))
+    assert session.snapshot().label(9) == "dog"
+
+
 def test_several_classes_are_added_all_or_none(opened):
     session = opened()
     with pytest.raises(SettingError, match="that would be 301 classes"):

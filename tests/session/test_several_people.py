@@ -1,10 +1,13 @@
 """Several people at once: who is asked what, and whose word counts."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
+from support.items import words
 from support.keys import fresh_key
 
-from fewlabels.session import ConflictError
+from fewlabels.session import ConflictError, Session
 
 
 class Clock:
@@ -98,6 +101,25 @@ def test_when_several_people_hurry_one_look_ahead_serves_them_all_and_nobody_twi
     session._learner._costs_last_until = 0.0
     session.answer("ann", asked["ann"], "dog", fresh_key())
     assert session.question("ann").item == session._learner._learner.query(without=[asked["bob"], asked["cid"]])
+
+
+def test_among_equals_a_question_is_drawn_by_the_seed_when_several_people_hurry_too(tmp_path):
+    def asked(seed, name):
+        """The items of some questions, all of equal cost, that one look-ahead serves."""
+        with closing(Session(words(), tmp_path / name, strategy="random", seed=seed, checks=0)) as session:
+            items = []
+            session._learner._to_prepare, session._learner._being_read = lambda: None, lambda: items[-2:]
+            items += [session.question(who).item for who in ("ann", "bob")]
+            session._learner._costs_last_until = np.inf  # as if it had taken for ever
+            for _ in range(8):
+                session.answer("bob", items[-1], "cat", fresh_key())
+                items.append(session.question("bob").item)
+            return items[2:]
+
+    first = asked(1, "a")
+    assert first == asked(1, "b")
+    assert first != asked(2, "c")
+    assert first != sorted(first)
 
 
 def test_one_name_written_in_two_ways_is_one_person(opened):

@@ -12,6 +12,7 @@ import pytest
 
 from fewlabels.errors import FileError
 from fewlabels.session import store as store_module
+from fewlabels.session.recover import recover
 from fewlabels.session.store import Event, Store, StoreError, StoreFullError
 
 ABOUT = {"fingerprint": "af01", "title": "photos", "n_items": "12"}
@@ -48,6 +49,15 @@ def other_process(code, path, **options):
 def test_every_commit_is_synced_to_disk(store):
     assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
     assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 250, "a" * 5_000, "a\0b", "loop"])
+def test_a_name_that_no_file_can_have_is_refused_in_a_sentence_and_leaves_nothing(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(FileError, match="cannot keep answers in ") as refused:
+        Store(tmp_path / name, ABOUT)
+    assert len(str(refused.value)) < 250
+    assert [file.name for file in tmp_path.iterdir()] == ["loop"]
 
 
 @pytest.mark.parametrize("change", ["DELETE FROM events", "UPDATE events SET label = 'dog'"])
@@ -179,6 +189,61 @@ def test_a_database_of_something_else_is_refused_and_left_alone(path):
     with pytest.raises(FileError, match=r"database for something else \(tables recipes\)"):
         Store(path, ABOUT)
     assert path.read_bytes() == before
+
+
+HIDDEN = "--''); DELETE FROM events; SELECT max(1, ''\n"  # what follows -- is no comment in a string
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TRIGGER thief AFTER INSERT ON events BEGIN DELETE FROM events WHERE id = new.id; END",
+        "CREATE TRIGGER liar AFTER INSERT ON about BEGIN SELECT load_extension('theirs'); END",
+        "CREATE VIEW theirs AS SELECT * FROM events",
+        "CREATE TABLE learnt (event INTEGER PRIMARY KEY, predicted INTEGER, error REAL)",
+        "CREATE INDEX theirs ON events (who)",
+        "DROP TRIGGER events_are_kept",
+        "UPDATE sqlite_master SET sql = replace(sql, 'who TEXT NOT NULL', 'who TEXT NOT NULL CHECK (who != ''bob'')')",
+        f"UPDATE sqlite_master SET sql = replace(sql, 'events are never', '{HIDDEN}')",
+    ],
+)
+def test_a_store_with_something_of_its_own_in_its_schema_is_refused_left_alone_and_recovered(path, change):
+    store = Store(path, ABOUT)
+    written = store.append(answers("key-0001", 3))
+    store.close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute(change)
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(FileError, match=r"tables or triggers that are not a store's.*fewlabels recover"):
+        Store(path, ABOUT)
+    assert path.read_bytes() == before
+    assert recover(path, path.with_name("new.sqlite")).saved == len(written)
+    saved = Store(path.with_name("new.sqlite"), ABOUT)
+    assert [event.item for event in saved.events() if event.do == "answer"] == [0, 1, 2]
+    saved.close()
+
+
+@pytest.mark.parametrize(
+    "deed", ["DELETE FROM events WHERE id = new.id", "UPDATE events SET label = 'dog' WHERE id = new.id"]
+)
+def test_what_is_written_is_read_back_before_it_is_confirmed(store, path, deed):
+    store.append(answers("key-0001"))
+    with sqlite3.connect(path) as other:
+        for trigger in ("events_are_kept", "events_stay"):
+            other.execute(f"DROP TRIGGER {trigger}")
+        other.execute(f"CREATE TRIGGER thief AFTER INSERT ON events BEGIN {deed}; END")
+    with pytest.raises(StoreError, match=r"not kept.*not what was written"):
+        store.append(answers("key-0002", 2))
+    other.execute("DROP TRIGGER thief")
+    other.close()
+    store.append(answers("key-0003"))
+    assert keys(store) == ["key-0001", "key-0003"]
+
+
+def test_functions_in_a_schema_are_not_trusted(store):
+    assert store._db.execute("PRAGMA trusted_schema").fetchone() == (0,)
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path):

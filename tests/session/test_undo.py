@@ -1,6 +1,7 @@
 """What is sent twice counts once, and what was said can be taken back."""
 
 import pytest
+from support.items import words
 from support.keys import fresh_key
 
 from fewlabels.session import ConflictError
@@ -65,3 +66,11 @@ def test_many_accepted_at_once_are_taken_back_at_once(opened):
     assert session.snapshot().standing.labelled == 19
     session.undo("ann", fresh_key(), last - 1, whole=True)
     assert session.snapshot().standing.labelled == 0
+
+
+@pytest.mark.parametrize("key", ["begin-3", "begin|3"])
+def test_no_key_of_a_persons_request_makes_an_undo_take_the_datas_labels_back(opened, key):
+    opened().answer("ann", 3, "cat", key)  # event 3, after two classes
+    session = opened(words(known={5: "dog"}))
+    session.undo("ann", fresh_key())
+    assert (session.snapshot().label(3), session.snapshot().label(5)) == (None, "dog")

@@ -85,9 +85,9 @@ def page_of(session, wrap=lambda app: app, **options):
 
 
 @contextmanager
-def running(app):
+def running(app, port=0):
     """A server thread; its port."""
-    place = find_place(port=0)
+    place = find_place(port=port)
     server = uvicorn.Server(configured(app, "critical", grace=None))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place.socket]})
     thread.start()

@@ -211,6 +211,21 @@ def test_a_foreign_page_is_refused(port, headers):
     assert state(port) == before
 
 
+@pytest.mark.parametrize("scheme", ["https", "ftp"])
+def test_the_same_host_by_another_scheme_is_a_foreign_page(port, scheme):
+    def ask(scheme, **headers):
+        return send(port, "POST", "/api/question", '{"who": "ann"}', origin=f"{scheme}://127.0.0.1:{port}", **headers)
+
+    assert ask("http")[0] == 200
+    check_refused(ask(scheme), 403)
+    assert ask("https", x_forwarded_proto="https")[0] == 200  # behind a proxy with TLS
+
+
+@pytest.mark.parametrize("path", ["/", "/openapi.json", "/api/standing", "/api/export.csv", "/api/items/0/image"])
+def test_browsers_keep_no_reply(port, path):
+    assert send(port, "GET", path)[1].get("cache-control") == "no-store"
+
+
 @pytest.mark.parametrize(
     ("status", "query", "headers"),
     [

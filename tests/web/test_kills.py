@@ -122,7 +122,7 @@ def check_kept(store, clients):
         assert not client.refused & found.keys()
     sent = {key: request for client in clients for key, request in client.sent.items()}
     drawn = {key for key, events in runs if events[0].do == "check"}  # by the server itself, for whoever is asked
-    for key in found.keys() - {"begin-0"} - drawn:
+    for key in found.keys() - {"begin|0"} - drawn:
         path, body = sent[key]
         events = found[key]
         if path == "/api/undo":

@@ -15,7 +15,7 @@ from support.pages import page_of, served
 
 from fewlabels.errors import FileError, SettingError
 from fewlabels.session import Session
-from fewlabels.web import connection, guesses, serve
+from fewlabels.web import connection, guesses, links, serve, visitors
 from fewlabels.web import revocation as revocation_module
 from fewlabels.web.guard import Rules
 from fewlabels.web.revocation import Revocation, request_sign_out
@@ -201,6 +201,25 @@ class TestPeople:
             assert "your link is that of 'ann'" in forged.json()["detail"]
         assert session.snapshot().history[3].votes.keys() == {"ann"}
 
+    def test_a_cookie_gives_way_to_another_person_s_link_alone(self, doors, monkeypatch):
+        """A wrong token took a person's name away, and three of them everybody's cookie."""
+        monkeypatch.setattr(visitors, "MOST", 3)
+        _, client = doors
+        with client, httpx.Client(base_url=client.base_url) as other:
+            other.get("/?token=of-whoever-started")
+            client.get("/?token=token-of-ann")
+            for shown in ("token=wrong", "token=", "link=wrong", "token=of-whoever-started", "token=token-of-ann"):
+                for _ in range(3):
+                    reply = client.get(f"/?{shown}")
+                    assert (reply.status_code, reply.headers["location"], reply.cookies) == (303, "./", {})
+            assert client.get("/api/session").json()["person"] == "ann"
+            assert other.get("/api/standing").status_code == 200
+            for _ in range(3):
+                other.get("/?token=token-of-bob")
+                other.get("/?token=token-of-ann")
+            assert other.get("/api/session").json()["person"] == "ann"
+            assert client.get("/api/session").json()["person"] == "ann"
+
     def test_no_request_is_taken_under_another_name(self, doors):
         session, client = doors
         before, headers = session.snapshot().last_event, {"authorization": "Bearer token-of-ann"}
@@ -223,6 +242,33 @@ class TestPeople:
             assert self.answer(client, "bob", "key-00000002", headers=headers).status_code == 200
 
 
+def test_links_last_as_long_as_the_store_and_nobody_else_knows_what_they_are_made_of(tmp_path):
+    stores = [tmp_path / "a.sqlite", tmp_path / "b.sqlite"]
+    first, other = (links.tokens(store, ["ann", "bob"]) for store in stores)
+    assert sorted(first.values()) == ["ann", "bob"]
+    assert all(len(token) >= 30 for token in first)
+    assert links.tokens(stores[0], ["bob", "eve", "ann"]).items() > first.items()
+    assert not first.keys() & other.keys()
+    kept = tmp_path / "a.sqlite.links"
+    assert kept.stat().st_mode & 0o077 == 0
+    request_sign_out(stores[0])
+    assert not first.keys() & links.tokens(stores[0], ["ann", "bob"]).keys()
+
+
+@pytest.mark.parametrize("spoilt", ["readable", "cut", "a link"])
+def test_a_secret_that_others_may_know_makes_no_links(tmp_path, spoilt):
+    store, kept = tmp_path / "s.sqlite", tmp_path / "s.sqlite.links"
+    before = links.tokens(store, ["ann"])
+    if spoilt == "readable":
+        kept.chmod(0o644)
+    elif spoilt == "cut":
+        kept.write_bytes(b"")
+    else:
+        kept.rename(tmp_path / "elsewhere")
+        kept.symlink_to(tmp_path / "elsewhere")
+    assert not before.keys() & links.tokens(store, ["ann"]).keys()
+
+
 def test_a_proxy_that_hides_its_name_is_trusted_by_name(tmp_path):
     session = Session(words(), tmp_path / "s.sqlite")
     body = {"who": "ann"}
@@ -239,5 +285,6 @@ def test_a_proxy_that_hides_its_name_is_trusted_by_name(tmp_path):
 def test_by_tls_the_cookie_is_secure(tmp_path):
     with served(words(), tmp_path / "s.sqlite", token="a-token-of-its-own") as (_, client):
         for scheme, secure in (("http", False), ("https", True)):
+            client.cookies.clear()
             reply = client.get("/?token=a-token-of-its-own", headers={"x-forwarded-proto": scheme})
             assert ("secure" in reply.headers["set-cookie"].lower()) == secure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from fewlabels.cli.sign_out import sign_out
 from fewlabels.cli.suggest import suggest
 from fewlabels.cli.warm_up import warm_up
 from fewlabels.errors import FewlabelsError
+from fewlabels.machine.progress import say
 
 app = typer.Typer(cls=Group, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 for command in (
@@ -32,7 +34,12 @@ def main() -> None:
     try:
         app(prog_name="fewlabels")  # also as python -m fewlabels
     except FewlabelsError as error:
-        print(f"fewlabels: {error}", file=sys.stderr)
+        say(str(error))
+        sys.exit(2)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        print(f"fewlabels: the path {str(error.filename)!r:.60}… is too long: check what was given.", file=sys.stderr)
         sys.exit(2)
 
 

@@ -90,8 +90,8 @@ def label(
     people: Annotated[
         Path | None,
         typer.Option(
-            help="A file with a name on each line: everybody gets a link of their own, and nobody can answer under "
-            "another name."
+            help="A file with a name on each line: everybody gets a link of their own, the same at every start, and "
+            "nobody can answer under another name."
         ),
     ] = None,
     trusted_host: Annotated[
@@ -207,7 +207,8 @@ def open_page(
 
     check_settings(strategy, target, overlap, confidence, checks)
     advice = None if guidelines is None else read_guidelines(guidelines)
-    place = find_place(host, port, token, people=read_people(people) if people else ())
+    named = read_people(people) if people else ()
+    place = find_place(host, port, token, several=bool(named))
     with place.socket:
         with console.status("Reading") as status:
             items = read(tell=status.update)
@@ -225,9 +226,7 @@ def open_page(
             console.print(forecast)
         answers = sum(session.snapshot().standing.people.values())
         console.print(f"Answers: {f'{answers:,} so far, ' if answers else ''}kept in {store}")
-        for own, person in place.people.items():
-            console.print(f"Link of {person}: {place.invitation(own)}")
-        if place.several and not place.people:
+        if place.several and not named:
             console.print("Names are taken on trust; --people gives everybody a link of their own.")
             console.print(
                 "Others can label too: whoever has this address, token included, may answer and see the items."
@@ -236,6 +235,8 @@ def open_page(
             session,
             place,
             browser=browser,
+            people=named,
+            tell=console.print,
             trusted=trusted,
             started=lambda: console.print(f"Page: {place.url}    (Ctrl-C stops it)"),
             formats=formats(found),

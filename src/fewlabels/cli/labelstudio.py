@@ -151,4 +151,5 @@ def export(
         console.print("Answers are in the tag “label” about “text”: give --config to name them as your project does.")
     if found is None:
         console.print("A labeling config that fits them:")
-        console.print(write_config(control))
+        for line in write_config(control).split("\n"):
+            console.print(line)

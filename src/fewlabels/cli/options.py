@@ -8,14 +8,35 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.status import Status
+from rich.text import Text
 
+from fewlabels.machine.progress import plain
 from fewlabels.strategies import STRATEGIES
 
-console = Console(  # names of nodes and files are printed as they are, and long lines whole where there is no terminal
+
+class Terminal(Console):
+    """A console that every sentence and every cell of a table passes as plain text."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(plain(text), **options)
+
+    def status(self, status: RenderableType, **options: Any) -> Status:
+        return Plainly(Text(plain(str(status))), console=self, **options)
+
+
+class Plainly(Status):
+    """A line that says how far the work is."""
+
+    def update(self, status: RenderableType | None = None, **options: Any) -> None:
+        super().update(None if status is None else Text(plain(str(status))), **options)
+
+
+console = Terminal(  # names of nodes and files are printed as they are, and long lines whole where there is no terminal
     markup=False, highlight=False, width=None if sys.stdout.isatty() else 500
 )
 

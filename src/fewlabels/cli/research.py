@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +31,7 @@ from fewlabels.cli.options import (
     some_strategies,
 )
 from fewlabels.errors import SettingError, nearest
+from fewlabels.machine.progress import plain, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -282,12 +282,17 @@ def _run(plan: Plan, out: Path, jobs: int, cluster: str | None) -> pd.DataFrame:
     """Run the plan with a bar for every curve."""
     from fewlabels.experiments.runner import run
 
-    columns = TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description:<24}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console) as progress:
-        bars = {s: progress.add_task(f"{plan.name} {s}", total=plan.trials) for s in plan.strategies}
+        bars = {s: progress.add_task(plain(f"{plan.name} {s}"), total=plan.trials) for s in plan.strategies}
         try:
             return run(plan, out, jobs, cluster, lambda strategy: progress.advance(bars[strategy]))
         except KeyboardInterrupt:
             progress.stop()
-            print("fewlabels: stopped. Finished trials are kept; the same command continues there.", file=sys.stderr)
+            say("stopped. Finished trials are kept; the same command continues there.")
             raise typer.Exit(130) from None

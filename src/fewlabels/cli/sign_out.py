@@ -14,6 +14,8 @@ from fewlabels.errors import FileError
 def sign_out(store: Annotated[Path, typer.Argument(help="The file of answers of the page that is running.")]) -> None:
     """Sign out every browser from a running page, at once; the page goes on, and its token still lets people in.
 
+    Links of people's own (--people) are made anew, and printed where the page runs.
+
     Example: **fewlabels sign-out photos.fewlabels.sqlite**
 
     If the token itself is in the wrong hands, stop the page and start it again: that makes a new one.
@@ -23,7 +25,8 @@ def sign_out(store: Annotated[Path, typer.Argument(help="The file of answers of 
 
     if not store.is_file():
         raise FileError(f"there is no file {store}. Name the file of answers, as the page printed it.")
-    request_sign_out(store)
+    if request_sign_out(store):
+        console.print("Links of people's own are new: they are printed where the page runs, or when it starts.")
     if is_held(store):
         console.print("Every browser is signed out. The token still lets people in; a restart makes a new one.")
     else:  # or the file system has no locks, by which one could tell

@@ -132,8 +132,7 @@ def suggest(
         )  # fmt: skip
         learner.add_checks(read_checks(checked, graph.names) if checked else [])
         learner.teach(list(known), list(known.values()))
-        for node in (blank := without_answer(learner)):
-            learner.skip(node)
+        learner.skip(blank := without_answer(learner))
         left = graph.n_nodes - len(known) - len(blank)
         drawn = learner.check(min(check, left)) if check and left else []
         waiting = [each.node for each in learner.checks if each.label is None and not each.skipped]

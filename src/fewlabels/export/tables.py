@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,12 @@ WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})")  # 007 and longer ones are not number
 SHEET_ROWS, SHEET_COLUMNS, CELL = 1_048_575, 16_384, 32_767  # what Excel holds: rows below the header, characters
 
 
-def frame(content: Content, *, numbers: bool) -> pd.DataFrame:
+def frame(content: Content, *, numbers: bool, ours_too: Iterable[str] = ()) -> pd.DataFrame:
     """A row for every item: the columns it came with under their own names, then ours.
 
-    Ours have the same names in every export: a given column of such a name is called given_<name>. `numbers`: given
-    columns of numbers that were written as text are made numbers.
+    Ours have the same names in every export: a given column of such a name, or of one in `ours_too`, is called
+    given_<name>, and given_given_<name> where there is one of that name already. `numbers`: given columns of numbers
+    that were written as text are made numbers.
     """
     import pandas as pd
 
@@ -32,9 +34,20 @@ def frame(content: Content, *, numbers: bool) -> pd.DataFrame:
     rows = [row for item, row in enumerate(content.shot.rows()) if item in wanted]
     ours = pd.DataFrame(rows, columns=list(rows[0]) if rows else None, dtype=object)
     given = typed(_given(content)) if numbers else _given(content)
-    taken = set(ours.columns)
-    given.columns = [f"given_{name}" if name in taken else name for name in map(str, given.columns)]
+    given.columns = _renamed([str(name) for name in given.columns], {*ours.columns, *ours_too})
     return pd.concat([given.reset_index(drop=True), ours], axis=1)
+
+
+def _renamed(names: list[str], ours: set[str]) -> list[str]:
+    taken = ours | set(names)
+    found = []
+    for name in names:
+        if name in ours:
+            while name in taken:
+                name = f"given_{name}"
+            taken.add(name)
+        found.append(name)
+    return found
 
 
 def _given(content: Content) -> pd.DataFrame:

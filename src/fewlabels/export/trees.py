@@ -30,6 +30,7 @@ class Entry:
     original: Path | None = None
 
 
+LIST, ABOUT = "contents.csv", "about.txt"  # beside the folders of images
 Tree = Callable[[Content], Iterator[Entry]]
 
 
@@ -37,7 +38,8 @@ def images_by_class(content: Content) -> Iterator[Entry]:
     """A folder for each class; contents.csv says which image is where, what it is called, and who said so."""
     pictures = pictures_of(content)
     classes = [str(label) for label in dict.fromkeys(content.labels)]
-    folder = dict(zip(classes, distinct(safe(name, "class") for name in classes), strict=True))
+    folders = distinct([LIST, ABOUT, *(safe(name, "class") for name in classes)])[2:]
+    folder = dict(zip(classes, folders, strict=True))
     files = file_names(content, pictures)
     paths = [f"{folder[str(label)]}/{file}" for label, file in zip(content.labels, files, strict=True)]
     for item, path in zip(content.items, paths, strict=True):
@@ -49,8 +51,8 @@ def images_by_class(content: Content) -> Iterator[Entry]:
         prediction = shot.prediction(item)
         known = ("labelled", "") if shot.label(item) is not None else ("predicted", round(prediction[1], 6))  # type: ignore[index]
         writer.writerow(map(as_text, (path, shot.items.names[item], label, *known)))
-    yield Entry("contents.csv", listed.getvalue().encode)
-    yield Entry("about.txt", f"{content.said}\n{shot.standing.verdict}\n".encode)
+    yield Entry(LIST, listed.getvalue().encode)
+    yield Entry(ABOUT, f"{content.said}\n{shot.standing.verdict}\n".encode)
 
 
 def hugging_face(content: Content) -> Iterator[Entry]:
@@ -66,7 +68,7 @@ def hugging_face(content: Content) -> Iterator[Entry]:
     pictures, files = pictures_of(content), file_names(content, pictures_of(content))
     for item, file in zip(content.items, files, strict=True):
         yield _image(pictures, item, f"train/images/{file}")
-    rows = frame(content, numbers=True).drop(columns="file_name", errors="ignore")
+    rows = frame(content, numbers=True, ours_too=["file_name"])
     rows.insert(0, "file_name", [f"images/{file}" for file in files])
     yield Entry(data, rows.to_json(orient="records", lines=True, force_ascii=False).encode)
 

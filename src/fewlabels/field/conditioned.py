@@ -62,8 +62,8 @@ class LeftOut(NamedTuple):
     h: Floats  # (l, C); 0 where no other answer reaches
     variance: Floats  # (l,) infinite there
     values: Floats  # (l, C) what was answered
-    total: Floats  # (l,) how much the answer counts at all nodes together, its own included
-    there: Floats  # (l, s) the same at each node of a sample
+    total: Floats  # (l,) how much the answer counts at all nodes without one together
+    there: Floats  # (l, s) the same at each node of a sample, its own included
 
 
 class Conditioned:
@@ -301,7 +301,8 @@ class Conditioned:
         own = np.where(alone, 1.0, np.diag(A)[p:])
         h = y - (A[p:, p:] @ (y - self.covariance.mean(self.n_classes)[nodes])) / own[:, None]
         variance = np.maximum(1 / own - self._noise, self.least[nodes])
-        total, there = A[p:] @ self._across_sums, A[p:] @ self.at(sample).T
+        total = A[p:] @ (self._across_sums - self.at(self.answers.nodes).sum(axis=0))
+        there = A[p:] @ self.at(sample).T
         h[alone], variance[alone] = 0, np.inf
         found = LeftOut(nodes, h, variance, y, total, there)
         base = wanted[np.isin(wanted, nodes, invert=True)]
@@ -328,7 +329,7 @@ class Conditioned:
         h[~sure] = ((all_h[nodes] / pivot[:, None] - weight[:, None] * y) / own[:, None])[~sure]
         reach = np.where(sure, reach, reach * weight)
         reach[nodes[sure], m[sure]] = 1
-        return LeftOut(nodes, h, 1 / own, y, reach.sum(axis=0), reach[sample].T)
+        return LeftOut(nodes, h, 1 / own, y, reach[~self.answered].sum(axis=0), reach[sample].T)
 
     # What to ask about: exactly of the nodes `asked` (u,), if not given those askable; the costs of others need not be
 

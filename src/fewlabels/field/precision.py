@@ -21,6 +21,7 @@ RANGE = (1e-50, 1e50)  # beta times a weight
 
 class Precision:
     """Q = beta (L + smoothness L^2 / mean degree), the inverse covariance of the field; smoothness 0 is the paper's L.
+    The mean is over the nodes that have edges: others have no part in the field.
 
     Q takes the constant to zero as L does, so it is the Laplacian of some weights between nodes up to two edges apart,
     a few of them negative: all that holds for L without the signs of its entries holds for Q.
@@ -30,7 +31,7 @@ class Precision:
         self.beta, self.smoothness = beta, smoothness
         self.links = scaled_weights(graph, beta, SMOOTH_SPAN if smoothness else SPAN)  # (n, n) beta W
         self.degree: Floats = np.asarray(self.links.sum(axis=1), dtype=float).ravel()  # (n,) of the links
-        mean = float(self.degree.mean())
+        mean = mean_degree(self.degree)
         self.share = smoothness / mean if mean > 0 else 0.0  # Q = beta L + share (beta L)^2
         self.strength = strength(mean, smoothness) if mean > 0 else 1.0
         self.diagonal = self.degree.copy()  # (n,) Q_kk, which is also the sum of the node's weights
@@ -82,6 +83,12 @@ class Precision:
         found.eliminate_zeros()
         found.sort_indices()
         return found
+
+
+def mean_degree(degree: Floats) -> float:
+    """That of the nodes that have edges; 0 where there are none."""
+    some = degree[degree > 0]
+    return float(some.mean()) if len(some) else 0.0
 
 
 def is_even(links: sparse.csr_array) -> bool:

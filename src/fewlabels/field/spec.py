@@ -12,7 +12,7 @@ import numpy as np
 from fewlabels.arrays import Floats
 from fewlabels.errors import SettingError, nearest
 from fewlabels.field.overlap import overlapped, transitivity
-from fewlabels.field.precision import SMOOTH_SPAN, is_even, strength
+from fewlabels.field.precision import SMOOTH_SPAN, is_even, mean_degree, strength
 from fewlabels.graph import Graph
 from fewlabels.machine import memory
 from fewlabels.machine.progress import say
@@ -69,6 +69,8 @@ class FieldSpec:
     def resolved(self, graph: Graph) -> Recipe:
         """Every "auto" a value with its reason; where the engine is a covariance, those it was made by."""
         if not isinstance(self.engine, str):
+            if not hasattr(self.engine, "recipe"):
+                raise SettingError(f"engine is {self.engine!r}: choose one of {', '.join(ENGINES)}.")
             return self._of(self.engine, graph)
         smoothness = _smoothness(graph, self.smoothness)
         links, overlap = _overlap(graph, self.overlap, smoothness.value)
@@ -137,8 +139,9 @@ def choose_engine(graph: Graph, free: int | None = None) -> tuple[str, str]:
     return "dense", f"all of it takes {memory.size(need)} and {memory.size(free)} are free"
 
 
-def _smoothness(graph: Graph, smoothness: float | str) -> Choice:
-    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is.
+def _smoothness(graph: Graph, smoothness: float | str, *, lone: bool = False) -> Choice:
+    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is. `lone`: nodes without
+    an edge count, too.
 
     The thresholds are where one field overtook the other on the graphs of docs/few-labels.md.
     """
@@ -147,9 +150,10 @@ def _smoothness(graph: Graph, smoothness: float | str) -> Choice:
         if not number or not math.isfinite(float(smoothness)) or float(smoothness) < 0:
             raise SettingError(f'smoothness is {smoothness!r}: give a number from 0 (the paper\'s field), or "auto".')
         return Choice(float(smoothness), "as given")
-    W, n = graph.weights, graph.n_nodes
+    W = graph.weights
     neighbours = np.diff(W.indptr)
     some = neighbours[neighbours > 0]
+    n = graph.n_nodes if lone else len(some)
     if len(some) == 0:
         return Choice(0.0, "no edges", True)
     if float(W.data.max()) > SMOOTH_SPAN * float(W.data.min()):
@@ -160,7 +164,8 @@ def _smoothness(graph: Graph, smoothness: float | str) -> Choice:
     small, large = SIZES[even]
     if graph.links is not None and not even:
         small = large  # hubs and words together: measured on CORA and CITESEER
-    kind = f"{n:,} nodes, " + ("about equally many edges each" if even else "some with few edges, some with many")
+    kind = f"{n:,} nodes" + (" with edges, " if n < graph.n_nodes else ", ")
+    kind += "about equally many edges each" if even else "some with few edges, some with many"
     return Choice(0.0 if n <= small else GENTLE if n <= large else SMOOTH, kind, graph.links is None)
 
 
@@ -187,14 +192,27 @@ def _overlap(graph: Graph, overlap: float | str, smoothness: float) -> tuple[Gra
     return graph, Choice(0.0, "as the graph has them", graph.links is None)
 
 
-def _beta(graph: Graph, beta: float | str, smoothness: float) -> float:
+def _beta(graph: Graph, beta: float | str, smoothness: float, *, lone: bool = False) -> float:
     """beta as a number; "auto" is 5 / mean weighted degree, so that scaling all weights changes nothing, and less for a
-    smooth field, so that it is as strong; more where links are weighed by overlap.
+    smooth field, so that it is as strong; more where links are weighed by overlap. The mean is over the nodes that have
+    edges; `lone`: over all.
     """
     if beta == "auto":
-        mean = float(graph.degrees().mean())
+        mean = float(graph.degrees().mean()) if lone else mean_degree(graph.degrees())
         wanted = OVERLAPPED_STRENGTH if graph.overlap else AUTO_STRENGTH
         return wanted / strength(mean, smoothness) if mean > 0 else 1.0  # without edges beta has no effect
     if isinstance(beta, bool) or not isinstance(beta, Real) or not (math.isfinite(beta) and beta > 0):
         raise SettingError(f'beta is {beta!r}: give a number above 0, or "auto".')
     return float(beta)
+
+
+def with_lone_nodes(
+    graph: Graph, smoothness: float | str, overlap: float | str, beta: float | str
+) -> tuple[float, float, float]:
+    """smoothness, overlap and beta in numbers, for the field of a version in which nodes without an edge counted in the
+    mean degree and the size.
+    """
+    a = _smoothness(graph, smoothness, lone=True).value
+    seen, shared = _overlap(graph, overlap, a)
+    edged = np.count_nonzero(graph.degrees()) / graph.n_nodes
+    return a / edged, shared.value, _beta(seen, beta, a, lone=True)

@@ -114,7 +114,8 @@ def _column(path: str | os.PathLike[str], name: str, column: pd.Series, *, asked
     cells = texts(column) if x is None else []
     gone = missing(cells) if x is None else np.isnan(x)
     dated = None
-    if x is None and not gone.all():
+    mostly = missing(cells, words=True).mean() > 0.5 if x is None else False
+    if x is None and not gone.all() and (asked or not mostly):
         x = numbers(cells, column.attrs.get(DECIMAL_COMMAS, False))
         if np.isnan(x[~gone]).mean() >= 0.5:
             x, dated = None, days(cells)

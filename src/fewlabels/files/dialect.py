@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fewlabels.errors import FileError
+from fewlabels.files.limits import LONGEST_LINE, refuse_too_wide
 
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 SPOKEN = {"utf-8-sig": "UTF-8", "cp1252": "Latin-1", "latin-1": "Latin-1"}
@@ -59,6 +60,7 @@ class Dialect:
 
 def dialect_of(path: Path) -> Dialect:
     """How this file is written; bytes that are no text are refused."""
+    _refuse_long_lines(path)
     encoding = _encoding(path)
     with path.open("rb") as file:
         start = file.read(SAMPLE)
@@ -70,11 +72,26 @@ def dialect_of(path: Path) -> Dialect:
     lines = lines[1:] if hint else lines
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     separator = hint.group(1) if hint else _separator(lines, usual)
+    skip = 1 if hint else 0
+    with path.open("rb") as file:
+        header = b"".join(file.readline() for _ in range(skip + 1)).decode(encoding, "replace")
+    refuse_too_wide(path, header.count(separator) + 1)
     cells = (cell.strip(" \u00a0\u202f€$£¥%") for row in _rows(lines[1:], separator) for cell in row)
     found = {cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)}
     thousands = separator != ";" and all(THOUSANDS.fullmatch(cell) for cell in found)  # 1,234 between tabs or bars
     commas = bool(found) and separator != "," and not thousands
-    return Dialect(encoding, separator, 1 if hint else 0, commas)
+    return Dialect(encoding, separator, skip, commas)
+
+
+def _refuse_long_lines(path: Path) -> None:
+    """Refuse a line that is longer than any cell may be."""
+    run = 0
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            after = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
+            run = len(piece) - after + (0 if after else run)
+            if run > LONGEST_LINE:
+                raise FileError(f"{path} has a line of more than {LONGEST_LINE:,} bytes: cut it, or save it again.")
 
 
 def _separator(lines: list[str], usual: str) -> str:

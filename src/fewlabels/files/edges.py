@@ -25,6 +25,7 @@ from fewlabels.files.table import (
     stripped,
     texts,
 )
+from fewlabels.files.unpacked import longest_shared, open_parquet
 from fewlabels.machine.memory import require
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _chunks(path: Path, tell: Tell) -> Iterator[pa.RecordBatch]:
 def _parquet_chunks(path: Path) -> Iterator[pa.RecordBatch]:
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
+    with open_parquet(path) as file:
         schema = file.schema_arrow
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         if any(isinstance(part, dict) and part.get("name") in (*ENDS, WEIGHT) for part in index):
@@ -157,6 +158,8 @@ def _parquet_chunks(path: Path) -> Iterator[pa.RecordBatch]:
         require_columns(path, [name for name in schema.names if name not in index or name[:2] != "__"], ENDS)
         _require_for(path, file.metadata.num_rows)
         wanted = [name for name in (*ENDS, WEIGHT) if name in schema.names]
+        require(longest_shared(file, wanted) * ROWS, f"reading edges from {path}", "Use shorter names of nodes.")
+    with pq.ParquetFile(path) as file:
         yield from file.iter_batches(ROWS, columns=wanted)
 
 

@@ -13,10 +13,12 @@ from fewlabels.arrays import LARGEST, Floats
 from fewlabels.errors import FileError
 from fewlabels.files.columns import compare_columns
 from fewlabels.files.table import Tell, column_text, quietly, read_table
+from fewlabels.machine.memory import require
 
 if TYPE_CHECKING:
     import pandas as pd
 
+BYTES = 16  # of a feature: as a number, and as one that is looked at
 UNNAMED = "Unnamed: "  # pandas' name for a column without a header: row numbers, which are neither shown nor features
 
 
@@ -52,18 +54,18 @@ def own_features(path: Path, n: int, order: str) -> Floats:
     if not path.is_file():
         raise FileError(f"there is no file {path}. Check the path.")
     try:
-        with path.open("rb") as file:
-            X = np.lib.format.read_array(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, MemoryError):  # NumPy's own message would suggest unpickling
+        held = np.lib.format.open_memmap(path, mode="r")  # nothing is read yet, or unpickled
+    except (OSError, ValueError, EOFError, OverflowError):  # NumPy's own message would suggest unpickling
         raise FileError(f"{path} cannot be read as a .npy file of numbers: save an array with np.save.") from None
-    if X.dtype.kind not in "biuf":
-        raise FileError(f"{path} holds values of type {X.dtype}: save an array of real numbers with np.save.")
-    if X.ndim != 2 or X.shape[0] != n or X.shape[1] == 0:
+    if held.dtype.kind not in "biuf":
+        raise FileError(f"{path} holds values of type {held.dtype}: save an array of real numbers with np.save.")
+    if held.ndim != 2 or held.shape[0] != n or held.shape[1] == 0:
         raise FileError(
-            f"{path} holds an array of shape {X.shape}, and there are {n:,} items: give two dimensions, {n:,} rows of "
-            f"features in the order of {order}."
+            f"{path} holds an array of shape {held.shape}, and there are {n:,} items: give two dimensions, {n:,} rows "
+            f"of features in the order of {order}."
         )
-    X = X.astype(float)
+    require(BYTES * held.size, f"comparing {n:,} items by {held.shape[1]:,} features each", "Give fewer features.")
+    X = np.array(held, dtype=float)
     bad = np.argwhere(~(np.abs(X) < LARGEST))
     if len(bad):
         i, j = bad[0]

@@ -7,17 +7,20 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fewlabels.files.limits import MOST_COLUMNS
 from fewlabels.machine.memory import require
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NAME = "id"  # the column of rows' names, where the file calls it nothing
+FEW_CELLS, SPARSE = 250_000, 100  # a table may have so many cells, and so many for each that is filled
 COPIES = 8  # times the file's size: dictionaries beside the text they were made from
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
     """One JSON object per line; a key missing from a line is an empty cell."""
+    require(COPIES * path.stat().st_size, f"the table in {path}", "Save it as Parquet.")
     rows = []
     for number, line in enumerate(_text(path).split("\n"), start=1):
         if not line.strip():
@@ -88,6 +91,8 @@ def _table_of_rows(rows: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
         raise pd.errors.EmptyDataError
     texts = [{json_text(key): json_text(value) for key, value in row.items()} for row in rows]
     columns = dict.fromkeys(key for row in texts for key in row)
+    if len(columns) > MOST_COLUMNS or len(columns) * len(rows) > FEW_CELLS + SPARSE * sum(map(len, texts)):
+        raise ValueError(f"{len(columns):,} different keys in {len(rows):,} rows, most of them in few rows")
     return pd.DataFrame({key: [row.get(key, "") for row in texts] for key in columns}, dtype=str)
 
 

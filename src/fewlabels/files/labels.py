@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Iterable
 
 from fewlabels.errors import FileError, nearest
+from fewlabels.files.spreadsheet import as_text
 from fewlabels.files.table import Tell, column_text, quietly, read_table
 
 
@@ -16,7 +17,7 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[Hashable], tell: T
     """
     table = read_table(path, ["node", "label"], tell)
     nodes, labels = column_text(path, table, "node"), column_text(path, table, "label", may_be_empty=True)
-    known = {str(name): name for name in names}
+    known = _by_text(names)
     found: dict[Hashable, str] = {}
     for row, (text, label) in enumerate(zip(nodes, labels, strict=True), start=1):
         if not label:
@@ -32,8 +33,8 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[Hashable], tell: T
 def unknown_nodes(path: str | os.PathLike[str], names: Iterable[Hashable]) -> list[str]:
     """The nodes of a table with a column node that no edge names, each once; none of them where no node is known."""
     nodes = dict.fromkeys(column_text(path, read_table(path, ["node"]), "node"))
-    known = {str(name) for name in names}
-    unknown = [node for node in nodes if node not in known and node.removeprefix("'") not in known]
+    known = _by_text(names)
+    unknown = [node for node in nodes if node not in known]
     return unknown if len(unknown) < len(nodes) else []
 
 
@@ -43,7 +44,7 @@ def read_checks(path: str | os.PathLike[str], names: Iterable[Hashable]) -> list
     table = read_table(path, ["node"])
     nodes = column_text(path, table, "node")
     turns = column_text(path, table, "check", may_be_empty=True) if "check" in table else map(str, range(len(nodes)))
-    known = {str(name): name for name in names}
+    known = _by_text(names)
     found: list[tuple[int, Hashable]] = []
     for row, (text, turn) in enumerate(zip(nodes, turns, strict=True), start=1):
         if not turn:
@@ -54,8 +55,15 @@ def read_checks(path: str | os.PathLike[str], names: Iterable[Hashable]) -> list
     return [node for _, node in sorted(found, key=lambda pair: pair[0])]
 
 
+def _by_text(names: Iterable[Hashable]) -> dict[str, Hashable]:
+    """{text: node}, also as our own tables write it, which mark what looks like a formula."""
+    known = {str(name): name for name in names}
+    for text in list(known):
+        known.setdefault(as_text(text).strip(), known[text])
+    return known
+
+
 def _node(path: str | os.PathLike[str], row: int, text: str, known: dict[str, Hashable]) -> Hashable:
-    text = text if text in known else text.removeprefix("'")  # as our own tables mark what looks like a formula
     if text not in known:
         raise FileError(
             f"{path}, row {row}: no edge names the node {text!r}.{nearest(text, known)} Fix the name or add its edges."

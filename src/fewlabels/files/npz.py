@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from collections.abc import Hashable, Sequence
@@ -16,6 +17,8 @@ from fewlabels.files.atomic import atomic_file
 from fewlabels.machine.memory import require
 
 COPIES = 4  # the matrix as read, as kept, transposed, and a temporary one
+BYTES_A_NODE = 100  # of a graph without an edge, whatever the form of its matrix
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 NAMES = "names.npy"  # SciPy ignores it
 
 
@@ -24,8 +27,10 @@ def read_matrix(path: Path) -> tuple[Any, list[Hashable] | None]:
     if not path.is_file():
         raise FileError(f"there is no file {path}. Check the path.")
     try:
-        require(COPIES * _bytes_held(path), f"the matrix in {path}", "Use a machine with more memory.")
+        more = "Use a machine with more memory."
+        require(COPIES * _bytes_held(path), f"the matrix in {path}", more)
         matrix = sparse.load_npz(path)
+        require(BYTES_A_NODE * max(matrix.shape), f"a graph of {max(matrix.shape):,} nodes, as {path} has it,", more)
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)  # a damaged file may name rows that do not exist
         return matrix, _read_names(path)
@@ -41,7 +46,10 @@ def write_matrix(path: Path, weights: sparse.csr_array, names: Sequence[Hashable
     """Write the matrix, whole or not at all, for `scipy.sparse.load_npz` and `read_matrix`."""
     if path.suffix.lower() != ".npz":
         raise FileError(f"{path} ends in {path.suffix!r}: give a name that ends in .npz.")
-    array = None if names is None else np.array(list(names))
+    try:
+        array = None if names is None else np.array(list(names))
+    except ValueError:  # tuples that are not equally long
+        array = np.array(None)
     if array is not None and (array.dtype.kind not in "iU" or array.tolist() != list(names or ())):
         raise FileError(f"{path} was not written: names must be all text or all whole numbers. Rename the nodes.")
     with atomic_file(path) as draft:
@@ -60,6 +68,11 @@ def _read_names(path: Path) -> list[Hashable] | None:
 
 
 def _bytes_held(path: Path) -> int:
-    """What the arrays in the file take when unpacked, from their headers."""
+    """What the arrays in the file take when unpacked; one that claims more numbers than it holds is refused."""
     with zipfile.ZipFile(path) as file:
+        for entry in file.infolist():
+            with file.open(entry) as array:
+                shape, _, dtype = HEADERS[np.lib.format.read_magic(array)](array)
+            if math.prod(shape) * dtype.itemsize > entry.file_size:
+                raise ValueError(f"{entry.filename} claims the shape {shape}")
         return sum(entry.file_size for entry in file.infolist())

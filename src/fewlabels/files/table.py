@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from fewlabels.errors import FewlabelsError, FileError, nearest
 from fewlabels.files.dialect import dialect_of
 from fewlabels.files.json_table import read_json, read_json_lines
+from fewlabels.files.limits import LESS, LONGEST_CELL, refuse_long_cells, refuse_long_names, refuse_too_wide
 from fewlabels.files.numbers import DECIMAL_COMMAS
+from fewlabels.files.unpacked import require_feather, require_parquet
 from fewlabels.files.workbook import read_workbook
+from fewlabels.machine.memory import require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +34,8 @@ KINDS = {
     ".xls": "a spreadsheet",
     ".ods": "a spreadsheet",
 }
+PACKED = ("PARQUET", "FEATHER", "a spreadsheet")  # which may hold more than the file's size
+COPIES = 9  # of a CSV file's size: 9.3 were measured with cells of one digit, 4 with long ones
 NEEDS = {"JSON lines": "give one JSON object per line, with", "JSON": "give a list of objects with"}
 GIVE = "give a .csv, .tsv, .xlsx, .ods, .json, .jsonl, .parquet or .feather file"
 Tell = Callable[[str], None]
@@ -52,6 +57,7 @@ def read_table(path: str | os.PathLike[str], columns: list[str], tell: Tell = qu
     note = ""
     with explain_read_errors(path, columns):
         if kind in ("PARQUET", "FEATHER"):
+            (require_parquet if kind == "PARQUET" else require_feather)(path)
             table = pd.read_parquet(path) if kind == "PARQUET" else pd.read_feather(path)
             table = table.reset_index(drop=all(name is None for name in table.index.names))
         elif kind == "JSON lines":
@@ -61,10 +67,15 @@ def read_table(path: str | os.PathLike[str], columns: list[str], tell: Tell = qu
         elif kind == "a spreadsheet":
             table, note = read_workbook(path)
         else:
+            require(COPIES * path.stat().st_size, f"the table in {path}", LESS)
             dialect = dialect_of(path)
             table, note = pd.read_csv(path, **dialect.options()), dialect.told(path)
             table.attrs[DECIMAL_COMMAS] = dialect.decimal_commas
     refuse_ragged(path, table)
+    refuse_too_wide(path, len(table.columns))
+    refuse_long_names(path, table)
+    if path.stat().st_size > LONGEST_CELL or kind in PACKED:
+        refuse_long_cells(path, table)
     table.columns = stripped(table.columns)
     require_columns(path, table.columns, columns)
     if note:
@@ -98,8 +109,8 @@ def explain_read_errors(path: Path, columns: list[str]) -> Iterator[None]:
         raise FileError(f"{path} is empty: {needs} the columns{named}.") from None
     except UnicodeDecodeError:
         raise FileError(f"{path} is not written in the encoding it begins with: save it again in UTF-8.") from None
-    except (OSError, ValueError, NotImplementedError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except (OSError, ValueError, NotImplementedError, MemoryError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise FileError(f"{path} cannot be read as {kind}: {reason}. Fix the file or save it again.") from None
 
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fewlabels.errors import FileError
+from fewlabels.files.limits import LESS, refuse_too_wide
+from fewlabels.machine.memory import require
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MEMORY = 2 * 2**30  # bytes that the reader may use
-TEXT = 2**29  # bytes of cells that it may print
+MEMORY = 2 * 2**30  # bytes that the reader may use at most
+FEW, FOR_EACH = 2**28, 100  # of these for a small file, and more for each byte of the file: 60 MiB and 7 were measured
+TEXT, TEXT_FOR_EACH = 2**24, 50  # bytes of cells that it may print, in the same way: 15 for each byte were measured
+COPIES = 15  # of these, as rows and as columns, where cells are short
 SECONDS = 300
 READER = Path(__file__).with_name("sheet_reader.py")
 
@@ -28,19 +34,21 @@ def read_workbook(path: Path) -> tuple[pd.DataFrame, str]:
             f"{path} is a spreadsheet, and what reads it is not installed: pip install 'fewlabels[tables]', or save "
             "the sheet as CSV."
         )
-    lines = _printed(path)
-    about = json.loads(lines[0])
-    rows = [row for row in map(json.loads, lines[1:]) if any(row)]
+    about, *lines = _printed(path)
+    rows = [row for row in lines if any(row)]
     if not rows:
         raise FileError(f"{path} is empty: its first row must name the columns.")
     more = len(about["sheets"]) - 1
     note = f"{path} has {more + 1} sheets: only {about['sheet']!r} was read" if more else ""
+    refuse_too_wide(path, max(map(len, rows)))
     return _table(rows), note
 
 
-def _printed(path: Path) -> list[str]:
+def _printed(path: Path) -> list[Any]:
+    size = path.stat().st_size
+    memory, text = min(MEMORY, FEW + FOR_EACH * size), TEXT + TEXT_FOR_EACH * size
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as wrong:
-        command = [sys.executable, "-P", str(READER), str(path.resolve()), str(MEMORY), str(TEXT)]
+        command = [sys.executable, "-P", str(READER), str(path.resolve()), str(memory), str(text)]
         try:
             status = subprocess.run(command, stdout=out, stderr=wrong, timeout=SECONDS, check=False).returncode
         except subprocess.TimeoutExpired:
@@ -49,14 +57,15 @@ def _printed(path: Path) -> list[str]:
         reason = wrong.read(2**16).decode("utf-8", "replace").strip()
         if status is None or status < 0 or "MemoryError" in reason or "File too large" in reason:
             raise FileError(
-                f"{path} unpacks into more than a table of this kind may hold ({MEMORY // 2**30} GiB, {SECONDS} s). "
+                f"{path} unpacks into more than a table of its size may hold ({memory // 2**20:,} MiB, {SECONDS} s). "
                 "Delete what lies far from the table, or save the sheet as CSV."
             )
         if status:
             said = reason.splitlines()[-1] if reason else "no reason given"
             raise FileError(f"{path} cannot be read as a spreadsheet: {said.rstrip('.')}. Save it again, or as CSV.")
+        require(COPIES * out.seek(0, os.SEEK_END), f"the table in {path}", LESS)
         out.seek(0)
-        return out.read().decode().splitlines()
+        return [json.loads(line) for line in out]
 
 
 def _table(rows: list[list[str]]) -> pd.DataFrame:
@@ -66,15 +75,15 @@ def _table(rows: list[list[str]]) -> pd.DataFrame:
     width = max(map(len, rows))
     header, *body = [row + [""] * (width - len(row)) for row in rows]
     columns: dict[str, list[str]] = {}
+    again: Counter[str] = Counter()
     for k, title in enumerate(header):
         cells = [row[k] for row in body]
         name = title.strip() or f"Unnamed: {k}"
         if not title.strip() and not any(cells):
             continue
-        repeat = 0
         unique = name
         while unique in columns:
-            repeat += 1
-            unique = f"{name}.{repeat}"
+            again[name] += 1
+            unique = f"{name}.{again[name]}"
         columns[unique] = cells
     return pd.DataFrame(columns, dtype=str)

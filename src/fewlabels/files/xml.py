@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import BinaryIO
 from xml.parsers import expat
 
-from fewlabels.errors import FileError
+from fewlabels.errors import FewlabelsError, FileError
 
 Attributes = Mapping[str, str]
 FIRST, PIECE = 64, 2**16  # bytes fed at a time: before the root element, where a document type may stand, and after
@@ -51,7 +51,9 @@ def read_xml(
         while piece := file.read(PIECE if begun else FIRST):  # so few that no declared entity is used yet
             parser.Parse(piece, False)
         parser.Parse(b"", True)
-    except expat.ExpatError as error:
+    except FewlabelsError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:  # the last two: encodings that expat does not know
         raise FileError(f"{what} cannot be read as XML: {error}. Save it again.") from None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fewlabels.arrays import is_whole
+from fewlabels.arrays import as_floats, is_whole
 from fewlabels.errors import GraphError, nearest
 from fewlabels.graph.knn import among, as_points, nearest_points, ties
 from fewlabels.machine import memory
@@ -81,7 +81,7 @@ def rows_of(X: Any, names: Sequence[Hashable]) -> Any:
     if hasattr(X, "columns") and hasattr(X, "index"):  # a pandas frame
         listed = list(X.index)
         try:
-            table = X.to_numpy(dtype=float)
+            table: Any = as_floats(X.to_numpy())
         except (TypeError, ValueError) as error:
             raise GraphError(f"the features are not numbers ({error}): keep the columns of numbers.") from None
     elif isinstance(X, Mapping):

@@ -59,7 +59,7 @@ def _of_matrix(given: Any) -> Graph:
         raise GraphError("the graph is a list of rows that are not equally long: give a symmetric matrix.") from None
     shape, numbers = matrix.shape, matrix.dtype.kind in "biuf"
     if numbers and len(shape) == 2 and shape[0] == shape[1] and _is_symmetric(matrix):
-        return Graph(matrix)
+        return Graph(given)
     if numbers and len(shape) == 2 and shape[1] == 2 and matrix.dtype.kind in "iu":
         meant = "edges between node numbers, with Graph.from_edges(pairs[:, 0], pairs[:, 1]); if they are points"
     elif len(shape) == 2 and shape[1] in (2, 3) and matrix.dtype.kind in "UO":

@@ -62,18 +62,21 @@ class Graph:
     Nodes are numbered 0 to n - 1; ``names`` gives them other names, which the learner then accepts and returns.
     """
 
-    def __init__(self, weights: Any, *, names: Sequence[Hashable] | None = None) -> None:
+    def __init__(self, weights: Any, *, names: Iterable[Hashable] | None = None) -> None:
         self._hold(weights_of_matrix(weights), names)
 
-    def _hold(self, weights: sparse.csr_array, names: Sequence[Hashable] | None) -> None:
+    def _hold(self, weights: sparse.csr_array, names: Iterable[Hashable] | None) -> None:
         self.weights = weights
         self.recall: float | None = None  # share of the true neighbours found, if made of points
         self.links: sparse.csr_array | None = None  # the weights without those that features added, where they did
         self.overlap = 0.0  # to what power weights were multiplied by the overlap of neighbourhoods (field/overlap.py)
         self.names: Sequence[Hashable] = range(self.n_nodes)
         self._position: dict[Hashable, int] | None = None
-        if names is not None and list(names) != list(self.names):
-            self._name(list(names))
+        if names is not None and not hasattr(names, "__iter__"):
+            raise GraphError(f"names is {names!r}: give one name for every node.")
+        listed = list(self.names if names is None else names)
+        if listed != list(self.names):
+            self._name(listed)
 
     @classmethod
     def from_edges(
@@ -83,7 +86,7 @@ class Graph:
         weight: ArrayLike | None = None,
         n_nodes: int | None = None,
         *,
-        names: Sequence[Hashable] | None = None,
+        names: Iterable[Hashable] | None = None,
     ) -> Graph:
         """A graph from a list of edges between node numbers; weights default to 1.
 
@@ -308,6 +311,8 @@ class Graph:
             self._position = {name: k for k, name in enumerate(names)}
         except TypeError as error:
             raise GraphError(f"a node name cannot be looked up ({error}): use text, numbers or tuples.") from None
+        if nan := next((name for name in names if isinstance(name, Number) and name != name), None):
+            raise GraphError(f"the name {nan!r} finds no node, as it is not even equal to itself: give another.")
         if len(self._position) < len(names):
             twice = next(name for k, name in enumerate(names) if self._position[name] != k)
             raise GraphError(f"the name {twice!r} stands for more than one node: give every node a name of its own.")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fewlabels.arrays import LARGEST, is_whole
+from fewlabels.arrays import LARGEST, as_floats, is_whole
 from fewlabels.errors import GraphError
 from fewlabels.graph.neighbor_search import Neighbors, find_neighbors
 
@@ -69,16 +69,16 @@ def among(nodes: NDArray[np.int64], ties: sparse.csr_array, n: int) -> sparse.cs
 
 def as_points(X: Any) -> Any:
     """X as a finite float array (n, d), dense or sparse."""
-    if sparse.issparse(X):
-        X = sparse.csr_array(X.astype(float))
-        values = X.data
-    else:
-        try:
-            X = values = np.asarray(X, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise GraphError(
-                f"the features are not an array of numbers ({error}): give one row of numbers per point."
-            ) from None
+    try:
+        if sparse.issparse(X):
+            X = sparse.csr_array(X if np.iscomplexobj(X) else X.astype(float))
+            values = as_floats(X.data)
+        else:
+            X = values = as_floats(X)
+    except (TypeError, ValueError) as error:
+        raise GraphError(
+            f"the features are not an array of numbers ({error}): give one row of numbers per point."
+        ) from None
     if X.ndim != 2 or X.shape[0] < 2 or X.shape[1] == 0:
         raise GraphError(f"the features have shape {X.shape}: give at least two rows (points) of at least one column.")
     if not (np.abs(values) < LARGEST).all():

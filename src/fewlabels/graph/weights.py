@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from fewlabels.arrays import is_whole
+from fewlabels.arrays import as_floats, is_whole
 from fewlabels.errors import GraphError
 
 LIGHTEST, HEAVIEST = 1e-100, 1e100  # sums and squares of weights between them stay finite
@@ -132,7 +132,7 @@ def real_numbers(what: str, values: Any) -> NDArray[np.float64]:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf" and array.size:
             raise TypeError(f"its type is {array.dtype}")
-        return array.astype(float, copy=False)
+        return as_floats(values)
     except (TypeError, ValueError) as error:
         raise GraphError(f"{what}: not an array of real numbers ({error}). Give numbers only.") from None
 

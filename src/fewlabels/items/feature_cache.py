@@ -189,7 +189,7 @@ def cache_folder() -> Path:
 def _file_key(real: str, now: float) -> str:
     try:
         found = os.stat(real)  # noqa: PTH116, a Path takes longer
-    except OSError:
+    except (OSError, ValueError):
         return ""
     if now - found.st_mtime < FRESH:
         return ""

@@ -129,9 +129,12 @@ def look_at(
         return within is None or any(real.is_relative_to(folder) for folder in within)
 
     def one(path: Path) -> Seen | str:
-        if within is not None and not lies_within(path.resolve()):
-            return f"lies outside of {within[0]}: allow the folder it is in with --images-from"
-        return _look(path, features)
+        try:
+            if within is not None and not lies_within(path.resolve()):
+                return f"lies outside of {within[0]}: allow the folder it is in with --images-from"
+            return _look(path, features)
+        except (OSError, ValueError) as error:  # a name that no file can have
+            return f"cannot be opened ({getattr(error, 'strerror', None) or error})"
 
     tell(f"Reading {len(paths):,} images")
     remembered = Remembered(paths, features)

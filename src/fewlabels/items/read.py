@@ -193,9 +193,10 @@ def _from_rows(
         return neighbour_graph(X, neighbors, tell), plain
     found = rows.compared()
     if found.X is None:
+        became = "".join(f" {sentence}." for sentence in found.sentences)
         raise FileError(
-            f"{path} has no column of numbers or categories to find neighbours by. {'. '.join(found.sentences)}. Name "
-            "columns with --columns, --text or --image, or give --features or --edges."
+            f"{path} has no column of numbers or categories to find neighbours by.{became} Name columns with "
+            "--columns, --text or --image, or give --features or --edges."
         )
     names_rows = [f"Rows are named by the column {rows.name!r}"] if rows.name is not None else []
     return neighbour_graph(found.X, neighbors, tell), replace(

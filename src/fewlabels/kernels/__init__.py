@@ -14,8 +14,28 @@ asked about: the costs of the others, and those that are clearly not the lowest,
 """
 
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-if not any(os.access(place, os.W_OK) for place in (Path(__file__).parent, Path.home())):
-    os.environ.setdefault("NUMBA_CACHE_DIR", tempfile.gettempdir())  # else Numba finds no place to cache, and refuses
+
+def _is_ours(place: Path) -> bool:
+    """Whether we may write there, and not everybody else, too."""
+    return os.access(place, os.W_OK) and not place.stat().st_mode & stat.S_IWOTH
+
+
+def _own_folder() -> Path:
+    """A folder in the shared temporary one that nobody else can write; a fresh one where another has taken its name."""
+    folder = Path(tempfile.gettempdir(), f"fewlabels-{os.geteuid()}")
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077:
+        return folder
+    return Path(tempfile.mkdtemp(prefix="fewlabels-"))
+
+
+# Else Numba finds no place to cache, and refuses. It unpickles what it finds there.
+if "NUMBA_CACHE_DIR" not in os.environ and not (os.access(Path(__file__).parent, os.W_OK) or _is_ours(Path.home())):
+    os.environ["NUMBA_CACHE_DIR"] = str(_own_folder())

@@ -70,7 +70,7 @@ def read_tasks(path: Path, control: Control | None = None, label: str | None = N
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError:
         raise FileError(f"{path} is not written in UTF-8: save it again with that encoding.") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise FileError(f"{path} is not JSON ({error}). Export the tasks again as JSON.") from None
     listed = content if isinstance(content, list) else [content]
     key = label or (control.from_name if control else None)

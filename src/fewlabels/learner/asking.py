@@ -15,7 +15,7 @@ from fewlabels.learner import answers, choosing
 from fewlabels.learner.answers import NumberedAnswer
 from fewlabels.learner.outcomes import Foresight, Outcome
 from fewlabels.learner.taught import Taught
-from fewlabels.risk import uncentred_risk
+from fewlabels.risk import by_shares, uncentred_risk
 from fewlabels.strategies.first_questions import finding_classes
 from fewlabels.strategies.telling import telling
 from fewlabels.strategies.tsa import TSA
@@ -62,6 +62,10 @@ class Asking(Taught):
         names = [self.graph.names[node] for node in chosen]
         return names[0] if k is None else names
 
+    def pick(self, costs: Floats) -> Any:
+        """The node of the lowest of these (n,) costs, NaN where it must not be asked; ties are drawn as by `query`."""
+        return self.graph.names[choosing.pick(costs, self._rng(len(self._events)))]
+
     def costs(self) -> Floats:
         """(n,) the strategy's cost of every node, the lowest is asked; NaN where answered or skipped."""
         return self._costs_now().values.copy()
@@ -76,7 +80,7 @@ class Asking(Taught):
         if plain and not finding_classes(field) and telling(field).all():
             return risk - self._costs_now().values
         if self._two_step is None:
-            self._two_step = choosing.at_nodes(self._field, self._field.two_step_costs().values)
+            self._two_step = choosing.at_nodes(field, by_shares(field, field.two_step_costs()).values)
         return risk - self._two_step
 
     def outcomes(self, node: Hashable) -> list[Outcome]:

@@ -68,8 +68,8 @@ class Hindsight:
         return Surprise(len(p), float(missed.mean()), float(foretold.mean()))
 
     def chances(self) -> tuple[Ints, Floats]:
-        """The answered nodes, and (l, C) the TSA marginals of each without its own answer, centred where the field is;
-        NaN where it is alone in its component.
+        """The answered nodes, and (l, C) the TSA marginals of each without its own answer, where the field is centred
+        about the centre that all answers give; NaN where it is alone in its component.
         """
         field, left = self._field, self._left
         offset = 0.0 if field.centring is None else Centre(field).offset[left.nodes]
@@ -88,12 +88,11 @@ class Hindsight:
         h, variance = left.h[row], left.variance[row]
         if field.centring is None:
             return largest(self._with_opinion(nodes, h, variance))
-        sure = field.label[nodes] >= 0  # one with unsure answers is among the unlabelled
         by = h - left.values[row]
         state = Components(field).rows(field.component[nodes])
-        state.total += by * (left.total[row] - sure)[:, None] + h * sure[:, None]
-        state.size += sure
-        joins = sure & np.isin(nodes, state.sample)
+        state.total += by * left.total[row, None] + h
+        state.size += 1
+        joins = np.isin(nodes, state.sample)
         for i, group in enumerate(field.component[nodes].tolist()):
             state.spread_again(i, group, left.there[row[i]], by[i], h[i : i + int(joins[i])])
         state.known -= 1

@@ -10,11 +10,14 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fewlabels.errors import FileError
 from fewlabels.field.covariance import Covariance
 from fewlabels.files.atomic import atomic_file, one_at_a_time
 from fewlabels.graph import Graph
 from fewlabels.learner.prior import unpacked
+from fewlabels.learner.settings import with_lone_nodes
 from fewlabels.strategies import Strategy
 
 FORMAT = 1
@@ -70,9 +73,12 @@ def replayed(
         raise FileError(f"{path} was saved with a strategy of your own: pass it as load(path, graph, strategy=...).")
     try:
         held_by = header["engine"] if engine is None else engine
+        field = header.get("smoothness", 0.0), header.get("overlap", 0.0), header["beta"]
+        if header.get("lone", True) and 0 < np.count_nonzero(graph.degrees()) < graph.n_nodes:
+            field = with_lone_nodes(graph, *field)
+        smoothness, overlap, beta = field
         learner = make(
-            graph, header["classes"], chosen, header["beta"], held_by, header["seed"],
-            smoothness=header.get("smoothness", 0.0), overlap=header.get("overlap", 0.0),
+            graph, header["classes"], chosen, beta, held_by, header["seed"], smoothness=smoothness, overlap=overlap,
             centred=header.get("centred", False), prior=_prior(header),
         )  # fmt: skip
         for event in events:

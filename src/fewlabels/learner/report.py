@@ -121,6 +121,7 @@ def write_predictions(path: str | os.PathLike[str], learner: ActiveLearner) -> N
     """`learner.to_frame()` as CSV, six digits per number: what was taught, what is predicted, and the chances."""
     frame = learner.to_frame()
     frame.index = frame.index.map(as_text)
+    frame.columns = frame.columns.map(as_text)
     for column in ("label", "prediction"):
         frame[column] = frame[column].map(as_text)
     with atomic_file(path) as draft:

@@ -74,6 +74,7 @@ class Taught:
             "beta": beta if isinstance(beta, str) else recipe.beta,
             "engine": engine if isinstance(engine, str) else "auto",
             "seed": self._seed,
+            "lone": False,  # nodes without an edge count in no mean and no size
             "smoothness": smoothness if recipe.smoothness.again else recipe.smoothness.value,
             "overlap": overlap if recipe.overlap.again else recipe.overlap.value,
             "centred": centred,
@@ -135,8 +136,8 @@ class Taught:
 
     @property
     def unreached(self) -> list[Hashable]:
-        """The nodes in components without a label: all classes are equally likely there, and `predict` gives the first,
-        unless a model was given as prior, whose opinion then stands alone."""
+        """The nodes in components without a label: all classes are equally likely there, and `predict` gives the first;
+        or they are as likely as the shares given as prior, or as the model given as prior thinks."""
         return [self.graph.names[node] for node in np.sort(self._field.unlabelled[self._field.island >= 0])]
 
     @property
@@ -196,15 +197,20 @@ class Taught:
             self._events += [{"do": "forget", "node": k} for k in nodes]
             self._changed()
 
-    def skip(self, node: Hashable) -> None:
-        """Do not ask about this node again. It still counts in the expected error, and can be taught."""
-        k = self.graph.position(node)
-        if k in self._answers:
-            label = f"labelled {self.labelled[node]!r}" if k in self._answers.sure else "answered"
-            raise LabelError(f"node {node!r} is {label}: there is no question to skip.")
-        if k not in self._skipped:
-            self._skipped.add(k)
-            self._events.append({"do": "skip", "node": k})
+    def skip(self, node: Any) -> None:
+        """Do not ask about this node again, or about those of a list. It still counts in the expected error, and can be
+        taught.
+        """
+        nodes = dict.fromkeys(answers.positions(self.graph, node))
+        for k in nodes:
+            if k in self._answers:
+                name = self.graph.names[k]
+                label = f"labelled {self.labelled[name]!r}" if k in self._answers.sure else "answered"
+                raise LabelError(f"node {name!r} is {label}: there is no question to skip.")
+        new = [k for k in nodes if k not in self._skipped]
+        if new:
+            self._skipped.update(new)
+            self._events += [{"do": "skip", "node": k} for k in new]
             self._changed()
 
     def add_class(self, label: Hashable) -> None:

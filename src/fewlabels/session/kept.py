@@ -98,19 +98,24 @@ class Kept:
     def _begin(self, items: Items) -> None:
         """Write down what comes with the data and is not in the store yet: classes and known labels.
 
-        A class that came with the data before and was renamed, merged or removed since does not come back.
+        A class that came with the data before and was renamed, merged or removed since does not come back. A label that
+        the data no longer has is taken back; but where it has none at all, its column may only have been left out.
         """
         table = self._ledger.table
         known = table.added_by.get(TABLE, ())
         named = dict.fromkeys([*items.classes, *items.known.values()])
         fresh = [label for label in named if label not in known and not table.counts(label)]
         check_number(len(self._ledger.classes) + len(fresh))
-        key = f"begin-{self._learner.predictions.version}"
+        key = f"begin|{self._learner.predictions.version}"  # no request of the page has a key with |
         events = [Event("class", TABLE, key, label=label) for label in fresh]
-        before = self._ledger.given(TABLE)
+        given = self._ledger.given(TABLE)
+        before = {event.item: event.label for event in given}
         for item, label in items.known.items():
             if before.get(item) != label:
                 events.append(Event("answer", TABLE, key, item=item, label=label))
+        if items.known:
+            cleared = [event for event in given if event.item not in items.known]
+            events += [Event("undo", TABLE, key, item=event.item, undone=event.id) for event in cleared]
         if events:
             written = self._append(events)
             self._learner.learn(self._take(written), written[-1].id)

@@ -158,8 +158,7 @@ class LearnerThread(Listener):
         cost = self._costs.copy()
         known: list[Any] = [*self._learner.labelled, *self._learner.skipped]
         cost[[*known, *without]] = np.nan
-        left = np.flatnonzero(~np.isnan(cost))
-        return int(left[np.argmin(cost[left])]) if len(left) else None
+        return None if np.isnan(cost).all() else int(self._learner.pick(cost))
 
     def _explain(self, item: int) -> Explanation:
         error, classes, learner = self.predictions.expected_error, self.predictions.classes, self._learner

@@ -252,11 +252,9 @@ class Ledger:
         for item in changed:
             self._rebuild(item)
 
-    def given(self, who: str) -> dict[int | None, str | None]:
-        """item -> the last label this person gave it and has not taken back, as it was called then."""
-        return {
-            event.item: event.label for event, _ in self._said.values() if event.who == who and event.do == "answer"
-        }
+    def given(self, who: str) -> list[Event]:
+        """The answers this person has not taken back, in order; their labels as they were called then."""
+        return [event for event, _ in self._said.values() if event.who == who and event.do == "answer"]
 
     def label(self, item: int) -> str | None:
         """The label of an item, given by people or with the data."""
@@ -285,7 +283,8 @@ class Ledger:
             return []
         if not whole:
             return [found]
-        return [e for e in reversed(self.requests[found.key]) if any(e.id in kind for kind in kinds)]
+        request = [e for e in reversed(self.requests[found.key]) if e.who == who]
+        return [e for e in request if any(e.id in kind for kind in kinds)]
 
     def _state(self, item: int, numbers: Mapping[str, int]) -> tuple[int | None, bool]:
         """The number of its class, by the numbers of the names of classes, and whether it is skipped."""

@@ -132,10 +132,10 @@ class Listener:
         return self._table[said].id if said >= 0 else NOTHING
 
     def _remember(self, change: Change, said: int | None) -> None:
-        """This was predicted for the one item answered; it counts the first time."""
+        """This was predicted for the one item answered; the first such prediction counts, unless its class is gone."""
         if said is not None and len(change.teach) == 1:
             ((item, _),) = change.teach
-            if self._said[item] == UNKNOWN:
+            if self._said[item] not in (NOTHING, *(one.id for one in self._table)):
                 self._said[item] = said
 
     def _hear(self, change: Change, version: int, said: int | None) -> None:
@@ -152,9 +152,7 @@ class Listener:
             self._extend(change)
 
     def _see(self, table: tuple[Class, ...], version: int) -> None:
-        """These are the classes since this event; what was foretold of one that is gone is not known any more."""
-        if _gone(self._table, table):
-            self._said[~np.isin(self._said, [NOTHING, *(one.id for one in table)])] = UNKNOWN
+        """These are the classes since this event."""
         self._table, self._table_version = table, version
         for one in table:
             self._first_name.setdefault(one.id, one.name)

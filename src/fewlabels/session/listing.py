@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -118,6 +120,11 @@ class Listing:
         open_ = ~(self.labelled | self.skipped | self.unsure | self.disputed) & (self.number >= 0)
         found = found[open_[found]]
         return found, float((1 - self.chance[found]).sum())
+
+    def checksum(self, found: Ints) -> str:
+        """Another one where these items, or what is predicted for them, are others."""
+        told = [found.tolist(), self.number[found].tolist(), list(self.shot.classes)]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def speakers(history: ItemHistory) -> set[str]:

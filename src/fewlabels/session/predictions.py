@@ -31,7 +31,8 @@ class Predictions:
     curve: Sequence[Point]
     audit: Audit  # what the checks say
     suggestions: tuple[int, int]  # right, and all: how often an answer was what had been predicted
-    said: Ints  # (n,) class predicted before the item was answered, by its `id`; NOTHING: none, UNKNOWN: not answered
+    said: Ints  # (n,) class predicted before the item was answered, by its `id`, which may be gone by now;
+    # NOTHING: none, UNKNOWN: not answered
 
     @cached_property
     def classes(self) -> Sequence[str]:
@@ -39,9 +40,10 @@ class Predictions:
 
     @cached_property
     def foreseen(self) -> Mapping[int, str]:
-        """item -> what was predicted before it was answered."""
+        """item -> what was predicted before it was answered, where that is still a class."""
         name, items = {one.id: one.name for one in self.table}, np.flatnonzero(self.said >= 0)
-        return {item: name[said] for item, said in zip(items.tolist(), self.said[items].tolist(), strict=True)}
+        told = zip(items.tolist(), self.said[items].tolist(), strict=True)
+        return {item: name[said] for item, said in told if said in name}
 
     @property
     def chance_of_prediction(self) -> Floats:

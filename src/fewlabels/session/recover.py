@@ -52,12 +52,14 @@ def recover(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Recove
 
 def _opened(path: Path, folder: Path) -> sqlite3.Connection:
     """The store to read from; where its log is damaged, a copy with all that is in the log, whole or not."""
-    log = beside(path)[0]
-    if not is_damaged(log, path.read_bytes):
-        return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
-    copy = folder / "copy.sqlite"
-    copy.write_bytes(with_log(path.read_bytes(), log))
-    return sqlite3.connect(f"{copy.as_uri()}?mode=ro&immutable=1", uri=True)
+    log, options = beside(path)[0], "mode=ro"
+    if is_damaged(log, path.read_bytes):
+        copy = folder / "copy.sqlite"
+        copy.write_bytes(with_log(path.read_bytes(), log))
+        path, options = copy, "mode=ro&immutable=1"
+    db = sqlite3.connect(f"{path.as_uri()}?{options}", uri=True)
+    db.execute("PRAGMA trusted_schema = OFF")
+    return db
 
 
 def _sorted_out(
@@ -115,7 +117,7 @@ def _write(out: Path, about: dict[str, Any], whole: list[Event]) -> None:
             if event.label is not None and event.label not in known:
                 known.add(event.label)
                 if event.do != "class":
-                    new.append(Event("class", event.who, f"recovered-{event.id}", label=event.label, at=event.at))
+                    new.append(Event("class", event.who, f"recovered|{event.id}", label=event.label, at=event.at))
             if event.do == "rename" and event.value is not None:
                 known.add(event.value)
             new.append(replace(event, undone=None if event.undone is None else renumbered[event.undone]))

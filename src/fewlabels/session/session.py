@@ -80,7 +80,7 @@ class Session(Kept):
                 return True
             if self._ledger.label(item) is not None:
                 return False
-            written = self._append([Event("check", who, f"check-{uuid.uuid4()}", item=item)])
+            written = self._append([Event("check", who, f"check|{uuid.uuid4()}", item=item)])
             self._learner.submit(self._take(written), written[-1].id)
         return True
 
@@ -102,10 +102,10 @@ class Session(Kept):
         """Keep one and the same answer for many items, all or none."""
         return self._accept(who, [(item, label) for item in items], key, MOST_TOGETHER)
 
-    def accept_listed(self, who: str, wanted: Wanted, count: int, key: str) -> int:
+    def accept_listed(self, who: str, wanted: Wanted, checksum: str, key: str) -> int:
         """Give every item of a list that is only predicted the label predicted, all or none.
 
-        `count` is how many the person was told: refused if it would be another number by now.
+        `checksum` is of what the person was told: refused if items or predictions would be others by now.
         """
         who = check_name(who)
         self.settle()
@@ -113,9 +113,9 @@ class Session(Kept):
         def events() -> list[Event]:
             listing = self.listing()
             found, _ = listing.acceptable(wanted)
-            if len(found) != count or not count:
-                now = "nothing" if not len(found) else f"{len(found):,}"
-                raise ConflictError(f"There is {now} to accept now, not {count:,}: look at the list again.")
+            if not len(found) or listing.checksum(found) != checksum:
+                fact = "The items, or what is predicted for them, have changed" if len(found) else "Nothing is left"
+                raise ConflictError(f"{fact}: look at the list again, then accept.")
             names, number = self.snapshot().classes, listing.number
             return [Event("answer", who, key, item=item, label=names[number[item]]) for item in found.tolist()]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from fewlabels.errors import FewlabelsError, FileError
 from fewlabels.files.atomic import sync_folder
-from fewlabels.session import chain
+from fewlabels.session import chain, schema
 from fewlabels.session import learnt as learnt_table
 from fewlabels.session.held import Held, identity
 from fewlabels.session.learnt import Learnt
@@ -24,26 +24,6 @@ FORMAT = "3"  # 1 knew neither checks nor checksums, 2 no changes of classes and
 COLUMNS = "do, who, key, item, label, undone, id, at, value"  # the fields of an Event
 MAGIC = b"SQLite format 3\0"  # its first bytes
 PATIENCE = 2.0  # seconds to wait for another program to let go of the file
-
-SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE events (
-    id INTEGER PRIMARY KEY,
-    at TEXT NOT NULL,      -- UTC
-    who TEXT NOT NULL,
-    do TEXT NOT NULL,      -- class, check, answer, skip, unsure, decide, note, undo, or a change of a class
-    item INTEGER,
-    label TEXT,
-    undone INTEGER REFERENCES events (id),
-    key TEXT NOT NULL,     -- of the request: the same for all events of one request, and never twice
-    sum TEXT,              -- checksum of this event and of the one before it
-    value TEXT             -- of a change of a class, or a note: its new name, its text
-);
-CREATE TRIGGER events_are_kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-"""
-STAY = """
-CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-"""
 
 
 class StoreError(FewlabelsError):
@@ -96,6 +76,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, str]) -> None:
         self.path = Path(path)
+        _require_a_name(self.path)
         if not self.path.parent.is_dir():
             raise FileError(f"cannot keep answers in {path}: there is no folder {self.path.parent}. Create it first.")
         if self.path.is_dir():
@@ -116,6 +97,7 @@ class Store:
             self._held.close()
             raise _unfit(path, error) if isinstance(error, sqlite3.Error) else error from None
         try:
+            self._db.execute("PRAGMA trusted_schema = OFF")
             self._db.execute("PRAGMA synchronous = FULL")
             self._begin(about)
             self._logs = {log: identity(log.stat()) for log in beside(self.path.resolve()) if log.exists()}
@@ -133,12 +115,14 @@ class Store:
                 f"{self.path} is a database for something else (tables {', '.join(sorted(tables))}): "
                 "choose another file with --store."
             )
+        if tables and not schema.is_of_a_store(self._db):
+            raise _damaged(self.path, "it has tables or triggers that are not a store's")
         self._db.execute("PRAGMA journal_mode = WAL")  # not before: it changes the file
         if not tables:
             begun = {"format": FORMAT, "begun": _now(), **about}
             begun["sum"] = chain.first(begun)
             with _transaction(self._db):
-                for statement in (SCHEMA + STAY).split(";\n"):
+                for statement in (schema.SCHEMA + schema.STAY).split(";\n"):
                     if statement.strip():
                         self._db.execute(statement)
                 self._db.executemany("INSERT INTO about VALUES (?, ?)", begun.items())
@@ -178,7 +162,7 @@ class Store:
             for row in self._db.execute(f"SELECT {COLUMNS} FROM events ORDER BY id").fetchall():
                 checksum = chain.link(checksum, Event(*row).fields)
                 self._db.execute("UPDATE events SET sum = ? WHERE id = ?", [checksum, row[6]])
-            self._db.execute(STAY.strip().removesuffix(";"))
+            self._db.execute(schema.STAY.strip().removesuffix(";"))
             self._db.execute("INSERT INTO about VALUES ('sum', ?)", [chain.first(about)])
 
     @property
@@ -201,6 +185,8 @@ class Store:
                     for event in events:
                         written.append(self._insert(event, at, checksum))
                         checksum = chain.link(checksum, written[-1].fields)
+                    if written:
+                        self._read_back(written, checksum)
                     if learnt:
                         learnt_table.write(self._db, learnt)
                 if not self._held.in_place:  # the event may be in the file, but nobody was told so
@@ -232,6 +218,13 @@ class Store:
         row = (*written.fields[:8], written.value, chain.link(before, written.fields))
         self._db.execute(f"INSERT INTO events ({COLUMNS}, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return written
+
+    def _read_back(self, written: Sequence[Event], checksum: str) -> None:
+        """Refuse to confirm events that are not in the file as they should be; the last has this checksum."""
+        query = f"SELECT {COLUMNS}, sum FROM events WHERE id >= ? ORDER BY id"
+        found = self._db.execute(query, [written[0].id]).fetchall()
+        if [Event(*row[:-1]) for row in found] != written or found[-1][-1] != checksum:
+            raise StoreError(f"The answer is not kept: what {self.path} has is not what was written. Use another file.")
 
     def events(self) -> Iterator[Event]:
         """Every event, in the order of writing; refused at the first that is not as it was written."""
@@ -270,6 +263,18 @@ class Store:
 def beside(path: Path) -> list[Path]:
     """SQLite's own files beside a store."""
     return [path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")]
+
+
+def _require_a_name(path: Path) -> None:
+    """Refuse what can be the name of no file, or of none of SQLite's own, which are longer."""
+    try:
+        beside(path.resolve())[-1].lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError, RuntimeError) as error:
+        shown = str(path) if len(str(path)) < 100 and str(path).isprintable() else f"{str(path)!r:.60}…"
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise FileError(f"cannot keep answers in {shown}: {reason}. Give another name with --store.") from None
 
 
 @contextmanager

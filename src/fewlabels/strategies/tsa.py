@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewlabels.field import Conditioned, Costs
+from fewlabels.risk import by_shares
 
 
 class TSA:
@@ -13,5 +14,6 @@ class TSA:
         from fewlabels.strategies.telling import telling
 
         tell = telling(field)
-        values, screening = first_costs(field, tell) if finding_classes(field) else field.two_step_costs(tell)
+        costs = first_costs(field, tell) if finding_classes(field) else field.two_step_costs(tell)
+        values, screening = by_shares(field, costs)
         return Costs(np.where(tell, values, 1.0), screening)  # the others come after them: costs are below 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
@@ -49,6 +49,7 @@ MEANING = {
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": shapes.Problem, "description": meaning} for status, meaning in MEANING.items()
 }
+Meant = Annotated[str | None, Query(description="The `fingerprint` of /api/session; refused if it is another by now.")]
 
 
 def make_app(
@@ -72,6 +73,7 @@ def make_app(
         docs_url=None,  # its page would load scripts from elsewhere; the description itself is at /openapi.json
         redoc_url=None,
         responses=PROBLEMS,
+        dependencies=[Depends(same_data(session))],
     )
     api.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
     refuse_in_sentences(api)
@@ -89,9 +91,21 @@ def make_app(
     exports.exporting(api, session, formats)
 
     def sign_in(wrong: bool) -> str:
-        return pages.get_template("token.html").render(static="static", wrong=wrong)
+        return pages.get_template("token.html").render(static="static", wrong=wrong, own=bool(rules.people))
 
     return Guard(api, rules, sign_in)
+
+
+def same_data(session: Session) -> Callable[..., Awaitable[None]]:
+    """Refuse what is meant for other data: a page that was left open stays there when the server labels something else,
+    and both number their items from 0.
+    """
+
+    async def check(data: Meant = None) -> None:
+        if data not in (None, session.items.fingerprint):
+            raise ConflictError(f"The server labels something else now ({session.items.title}): reload the page.")
+
+    return check
 
 
 def refuse_in_sentences(api: FastAPI) -> None:

@@ -17,7 +17,7 @@ from fewlabels.web.guesses import Guesses
 from fewlabels.web.visitors import Visitors
 
 LARGEST_BODY = 2**20  # bytes
-DRAINED = 16 * LARGEST_BODY  # of a larger body this much is read and dropped: a client still sending misses the refusal
+DRAINED = 16 * LARGEST_BODY  # of a refused body this much is read and dropped: a client still sending misses the reply
 LONGEST = 200  # characters in the path of one of the page's files
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 HEADERS = [
@@ -57,6 +57,18 @@ class Rules:
         own = self.visitors.person(self.cookie_in(headers))
         return own or self.people.get(self._token_in(headers, query) or "")
 
+    def admit(self, headers: Headers, query: bytes) -> str | None:
+        """A cookie for the token or the link in the address; None where it is neither, or the browser has a cookie that
+        says as much. Nothing else gives out cookies.
+        """
+        token, held = self._token_in(Headers(), query), self.cookie_in(headers)
+        opened = [link for link in parse_qs(query.decode("latin-1")).get("link", []) if self.visitors.open(link)]
+        person = self.people.get(token or "")
+        if not (token or opened) or (self.visitors.knows(held) and person in (None, self.visitors.person(held))):
+            return None
+        self.visitors.sign_out(held)
+        return self.visitors.admit(person)
+
     def _token_in(self, headers: Headers, query: bytes) -> str | None:
         """The token that was shown, if it is one."""
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
@@ -81,9 +93,9 @@ class Rules:
         host = headers.get("host", "")
         if self.token is None and _name(host) not in LOOPBACK:
             return 403, f"This server answers to localhost, not to {host!r}: open it as http://localhost."
-        origin = headers.get("origin")
-        if origin is not None and _place(origin) != host and _name(_place(origin)) not in self.trusted:
-            return 403, f"The request comes from the page {origin!r}: only this server's own page may send it."
+        origin, own = headers.get("origin"), f"{scope['scheme']}://{host}"
+        if origin not in (None, own) and not self._trusts(origin):
+            return 403, f"The page {origin!r} is not {own!r}: a proxy's own page is let in by --trusted-host."
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and scope["path"] != "/":
             return 403, "The request comes from another site's page: only this server's own page may send it."
         if not self.lets_in(headers, scope["query_string"]) and not scope["path"].startswith("/static/"):
@@ -94,6 +106,11 @@ class Rules:
         if scope["path"].startswith("/static/") and ("\0" in scope["path"] or len(scope["path"]) > LONGEST):
             return 404, "There is no such file."  # no file system could hold its name, and some raise an exception
         return None
+
+    def _trusts(self, origin: str) -> bool:
+        """Whether it is a page of an announced proxy."""
+        scheme, _, place = origin.partition("://")
+        return scheme in ("http", "https") and _name(place) in self.trusted
 
     def address(self, scope: Scope, headers: Headers) -> str:
         """Where a request comes from. A proxy says whom it speaks for; but so can any program on this machine, and by a
@@ -118,8 +135,8 @@ class Guard:
 
         async def send_with_caution(message: Message) -> None:
             if message["type"] == "http.response.start":
-                fresh = [(b"cache-control", b"no-cache")] if scope["path"].startswith("/static/") else []
-                message["headers"] = [*message["headers"], *HEADERS, *fresh]
+                kept = b"no-cache" if scope["path"].startswith("/static/") else b"no-store"  # nothing once signed out
+                message["headers"] = [*message["headers"], *HEADERS, (b"cache-control", kept)]
             await send(message)
 
         headers = Headers(scope=scope)
@@ -130,8 +147,7 @@ class Guard:
             return
         refusal = self._rules.refusal(scope, headers)
         if refusal:
-            if refusal[0] == 413:
-                await _drain(receive)
+            await _drain(receive)
             if refusal[0] == 401 and tried:
                 self._guesses.note(address)
             as_page = refusal[0] == 401 and scope["path"] == "/" and scope["method"] == "GET"
@@ -167,14 +183,6 @@ async def _drain(receive: Receive) -> None:
         message = await receive()
         taken += len(message.get("body", b""))
         more = message.get("more_body", False)
-
-
-def _place(origin: str) -> str:
-    """Host and port of an origin."""
-    try:
-        return urlsplit(origin).netloc
-    except ValueError:
-        return ""
 
 
 def _name(host: str) -> str:

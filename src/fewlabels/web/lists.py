@@ -43,12 +43,13 @@ class Acceptable(shapes.Shape):
     count: int
     wrong: float = Field(description="How many of them the model expects to be wrong.")
     counts: list[int] = Field(description="Of each class.")
+    checksum: str = Field(description="Of the items and of what is predicted for them.")
 
 
 class AcceptListed(shapes.Shape):
     who: shapes.Who
     wanted: Filter
-    count: Annotated[int, Field(ge=1, le=2**31)] = Field(description="As told before: refused if it is another by now.")
+    checksum: Annotated[str, Field(max_length=64)] = Field(description="As told before: refused if it is another now.")
     key: shapes.Key
 
 
@@ -112,7 +113,7 @@ def listing(api: FastAPI, session: Session) -> None:
         listing = session.listing()
         found, wrong = listing.acceptable(wanted)
         counts = np.bincount(listing.number[found], minlength=len(listing.shot.classes)).tolist()
-        return Acceptable(count=len(found), wrong=wrong, counts=counts)
+        return Acceptable(count=len(found), wrong=wrong, counts=counts, checksum=listing.checksum(found))
 
     @api.post("/api/look")
     def look(wish: Look) -> Looked:
@@ -141,7 +142,7 @@ def labelling_many(api: FastAPI, session: Session, rules: Rules) -> None:
     def accept_listed(given: AcceptListed, request: Request) -> shapes.Kept:
         """Accept what is predicted for all of a list, all or none; one undo takes it all back."""
         who, wanted = speaker(rules, request, given.who), Wanted(**given.wanted.model_dump())
-        return kept(session.accept_listed(who, wanted, given.count, given.key))
+        return kept(session.accept_listed(who, wanted, given.checksum, given.key))
 
 
 def _page(shot: Snapshot, items: list[int]) -> list[shapes.Item]:

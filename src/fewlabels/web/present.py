@@ -60,20 +60,20 @@ def answers_of(shot: Snapshot, label: str, most: int) -> shapes.ClassAnswers:
 def item(shot: Snapshot, k: int, *, brief: bool = False) -> shapes.Item:
     """An item as the page shows it; in lists its text and its values are cut short."""
     items, prediction = shot.items, None if shot.waiting(k) else shot.prediction(k)
+    picture = None if items.pictures is None else (f"api/items/{k}/", f"?data={items.fingerprint}")
     text = items.texts[k] if items.texts is not None else None
     if brief and text is not None:
         text = _cut(text, EXCERPT)
     attributes = None if items.attributes is None else dict(items.attributes[k])
     if brief and attributes is not None:
         attributes = {name: _cut(value, CELL) for name, value in islice(attributes.items(), COLUMNS)}
-    has_picture = items.pictures is not None
     history = shot.history.get(k, ItemHistory())
     source = history.source
     return shapes.Item.model_construct(  # unchecked: lists of them are sent often, and all of it is ours
         id=k,
         name=items.names[k],
-        image=f"api/items/{k}/image" if has_picture else None,
-        thumbnail=f"api/items/{k}/thumbnail" if has_picture else None,
+        image=picture and "image".join(picture),
+        thumbnail=picture and "thumbnail".join(picture),
         text=text,
         attributes=attributes,
         notes=[shapes.Note(who=who, text=e.value or "", at=e.at) for who, e in shot.notes.get(k, {}).items()],

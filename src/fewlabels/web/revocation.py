@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fewlabels.errors import FileError
+from fewlabels.web import links
 
 
-def request_sign_out(store: Path) -> None:
-    """Have the page of this store sign everybody out before it answers another request."""
-    mark = _mark(store)
+def request_sign_out(store: Path) -> bool:
+    """Have the page of this store sign everybody out before it answers another request; whether people's links end."""
+    mark, secret = _mark(store), links.beside(store)
     try:
+        named = secret.exists()
+        secret.unlink(missing_ok=True)
         file = os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             os.utime(file)
@@ -22,6 +25,7 @@ def request_sign_out(store: Path) -> None:
         raise FileError(
             f"cannot write {mark}: {error.strerror}. Stop the page: that signs everybody out, too."
         ) from None
+    return named
 
 
 class Revocation:

@@ -11,7 +11,6 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment
 from pydantic import BaseModel
-from starlette.datastructures import Headers
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
@@ -22,7 +21,6 @@ from fewlabels.web.guard import Rules
 from fewlabels.web.rescue import rescue
 
 DRAWING = 4  # pictures read or drawn at once
-DAY = "private, max-age=86400"
 LONGEST_LIST = 200  # items in one reply
 
 
@@ -32,8 +30,7 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
         """The page; a token or a link in the address is exchanged for a cookie, and out of sight."""
         asked = request.query_params
         if rules.token and ("token" in asked or "link" in asked):
-            person = rules.person(Headers(), request.url.query.encode())
-            cookie = rules.visitors.open(asked["link"]) if "link" in asked else rules.visitors.admit(person)
+            cookie = rules.admit(request.headers, request.url.query.encode())
             moved = RedirectResponse("./", status_code=303)
             if cookie is not None:
                 secure = request.url.scheme == "https"
@@ -46,7 +43,7 @@ def serve_page(api: FastAPI, session: Session, pages: Environment, rules: Rules)
             static="static",
             limits=present.LIMITS,
         )
-        return HTMLResponse(html, headers={"cache-control": "no-store"})
+        return HTMLResponse(html)
 
 
 def leaving(api: FastAPI, rules: Rules) -> None:
@@ -242,7 +239,7 @@ def _picture(session: Session, item: int, size: str) -> Response:
     if session.items.pictures is None:
         raise NodeError(f"item {item} has no picture: the items are of kind {session.items.kind!r}.")
     content, media_type = getattr(session.items.pictures, size)(item)
-    return Response(content, media_type=media_type, headers={"cache-control": DAY})
+    return Response(content, media_type=media_type)
 
 
 def reviewing(api: FastAPI, session: Session) -> None:

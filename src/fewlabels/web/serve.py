@@ -16,7 +16,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,6 +27,7 @@ from fewlabels.errors import SettingError
 from fewlabels.export.formats import FORMATS, Format
 from fewlabels.session import Session
 from fewlabels.session.store import StoreError
+from fewlabels.web import links
 from fewlabels.web.app import make_app
 from fewlabels.web.connection import Connection, OnceAMinute
 from fewlabels.web.guard import LOOPBACK, Rules
@@ -47,7 +48,6 @@ class Place:
     host: str
     token: str | None
     several: bool = False  # whether others than whoever started it may come
-    people: Mapping[str, str] = field(default_factory=dict)  # token -> person
 
     def invitation(self, token: str) -> str:
         """The address with a token of one's own."""
@@ -73,15 +73,15 @@ def find_place(
     port: int | None = None,
     token: str | None = None,
     *,
-    people: Sequence[str] = (),
+    several: bool = False,
     open_here: bool = False,
 ) -> Place:
     """Take the port, or the first free one from the usual one on.
 
-    There is always a token: on this machine, too, other users could come (`open_here`: there they may). Each of the
-    people has a token of their own.
+    There is always a token: on this machine, too, other users could come (`open_here`: there they may). `several`
+    people are expected anyway where the token is given, or where the host lies open to others.
     """
-    several = token is not None or host not in LOOPBACK or bool(people)
+    several = several or token is not None or host not in LOOPBACK
     if token is None and not (open_here and host in LOOPBACK):
         token = secrets.token_urlsafe(24)
     if token is not None and len(token) < 8:
@@ -100,7 +100,7 @@ def find_place(
             raise SettingError(
                 f"cannot listen on {host} port {candidate}: {error.strerror}. Give another --port or --host."
             ) from None
-        return Place(place, host, token, several, {secrets.token_urlsafe(24): person for person in people})
+        return Place(place, host, token, several)
     raise SettingError(f"ports {PORT} to {PORT + TRIES - 1} are all taken: give another --port.")
 
 
@@ -109,15 +109,35 @@ def serve(
     place: Place,
     *,
     browser: bool = False,
+    people: Sequence[str] = (),
+    tell: Callable[[str], None] = print,
     trusted: Iterable[str] = (),
     started: Callable[[], None] = lambda: None,
     formats: Mapping[str, Format] = FORMATS,
     guidelines: str | None = None,
 ) -> None:
-    """Serve the session's page until Ctrl-C or a termination signal; `trusted` are hosts a proxy offers it under."""
-    revocation = Revocation(lambda: session.path)
-    visitors, cookie = Visitors(revocation.asked), f"fewlabels-{place.port}"
-    rules = Rules(place.token, cookie, visitors=visitors, people=place.people, trusted=frozenset(trusted))
+    """Serve the session's page until Ctrl-C or a termination signal; `trusted` are hosts a proxy offers it under.
+    Each of the people has a link of their own, which `tell` tells.
+    """
+    revocation, named = Revocation(lambda: session.path), dict[str, str]()
+
+    def invite() -> None:
+        before, fresh = set(named), links.tokens(session.path, people)
+        named.update(fresh)  # first: where there is none, anybody may answer under any name
+        for token in before - fresh.keys():
+            del named[token]
+        for token, one in fresh.items():
+            tell(f"Link of {one}: {place.invitation(token)}")
+
+    def revoked() -> bool:
+        asked = revocation.asked()
+        if asked:
+            invite()
+        return asked
+
+    invite()
+    visitors, cookie = Visitors(revoked), f"fewlabels-{place.port}"
+    rules = Rules(place.token, cookie, visitors=visitors, people=named, trusted=frozenset(trusted))
     person = "" if place.several else _user()
     app = make_app(session, rules=rules, several=place.several, person=person, formats=formats, guidelines=guidelines)
 

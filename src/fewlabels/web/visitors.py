@@ -16,9 +16,11 @@ class Visitors:
 
     >>> visitors = Visitors()
     >>> link = visitors.link()
-    >>> cookie = visitors.open(link)
-    >>> visitors.knows(cookie), visitors.open(link)
-    (True, None)
+    >>> visitors.open(link), visitors.open(link)
+    (True, False)
+    >>> cookie = visitors.admit()
+    >>> visitors.knows(cookie)
+    True
     >>> visitors.sign_out(cookie); visitors.knows(cookie)
     False
     """
@@ -41,15 +43,13 @@ class Visitors:
         with self._lock:
             return self._links.get(link, 0.0) > time.monotonic()
 
-    def open(self, link: str) -> str | None:
-        """The cookie that this link is exchanged for; None where it was used before, or is no link."""
+    def open(self, link: str) -> bool:
+        """Whether this link lets somebody in, which it does once."""
         with self._lock:
-            if self._links.pop(link, 0.0) <= time.monotonic():
-                return None
-        return self.admit()
+            return self._links.pop(link, 0.0) > time.monotonic()
 
     def admit(self, person: str | None = None) -> str:
-        """A new cookie, for someone who has shown the token, or a token of their own."""
+        """A new cookie, for someone who has shown the token, a token of their own or a link."""
         with self._lock:
             made = secrets.token_urlsafe(24)
             self._cookies[made] = person

@@ -1,7 +1,7 @@
 // The export: which format, which items, and what will be in it, said before it is saved.
 
 import { $, el } from "./core/dom.js";
-import { get } from "./core/api.js";
+import { address, get } from "./core/api.js";
 import { latest } from "./core/latest.js";
 
 const chosen = { format: "csv", which: "all", at_least: "0" };
@@ -17,7 +17,7 @@ function draw(reply, failure) {
   } else {
     const { format, which, at_least } = chosen;
     $("export-said").textContent = reply.said;
-    go.href = `api/export/${format}?${new URLSearchParams(which === "labelled" ? { which } : { at_least })}`;
+    go.href = address(`/api/export/${format}?${new URLSearchParams(which === "labelled" ? { which } : { at_least })}`);
   }
   if (failure) return;
   $("export-verdict").textContent = reply.verdict;

@@ -81,15 +81,59 @@ def _work(base: SuperLU) -> float:
 
 
 def takahashi(base: SuperLU, system: Operator, nodes: Ints | slice = slice(None)) -> tuple[Floats, Floats]:
-    """Diagonal and ties from A = L D L', by Takahashi's recurrence on the pattern of L, which holds every edge between
-    the nodes that the factor is of; all others are held.
+    """Diagonal and ties from A = L D L', by Takahashi's recurrence on the pattern of L and of the edges between the
+    nodes that the factor is of; all others are held.
     """
-    diagonal, Z = _takahashi(base.indptr, base.indices, base.L, base.pivots)
     order = np.arange(len(system.held))[nodes][base.order]
-    found, place = np.zeros(len(system.held)), np.full(len(system.held), -1)
-    found[order], place[order] = diagonal, np.arange(len(order))
+    place = np.full(len(system.held), -1)
+    place[order] = np.where(system.held[order], -1, np.arange(len(order)))
+    indptr, indices, L = _filled(base.indptr, base.indices, base.L, order, place, system.indptr, system.indices)
+    diagonal, Z = _takahashi(indptr, indices, L, base.pivots)
+    found = np.zeros(len(system.held))
+    found[order] = diagonal
     found[system.held] = 0
-    return found, _ties(system.indptr, system.indices, system.held, found, place, base.indptr, base.indices, Z)
+    return found, _ties(system.indptr, system.indices, system.held, found, place, indptr, indices, Z)
+
+
+@njit(cache=True, nogil=True)
+def _filled(
+    indptr: Ints, indices: Ints, L: Floats, order: Ints, place: Ints, links: Ints, others: Ints
+) -> tuple[Ints, Ints, Floats]:
+    """L with all places that elimination fills, those where it leaves a zero, too, which SuperLU drops; and the edges.
+
+    The rows of a column are those of its own entries and of every column whose first row it is (elimination tree).
+    """
+    n = len(order)
+    starts, rows, values = np.zeros(n + 1, np.int64), np.empty(len(L) + n, np.int64), np.zeros(len(L) + n)
+    seen, child, sibling = np.full(n, -1), np.full(n, -1), np.full(n, -1)
+    for j in range(n):
+        start = at = starts[j]
+        if at + n - j > len(rows):
+            rows, values = np.append(rows, np.empty_like(rows)), np.append(values, np.zeros_like(values))
+        seen[j] = j
+        for f in range(indptr[j], indptr[j + 1]):
+            seen[indices[f]], rows[at], at = j, indices[f], at + 1
+        node = order[j]
+        for e in range(links[node], links[node + 1]):
+            i = place[others[e]]
+            if i > j and place[node] == j and seen[i] < j:
+                seen[i], rows[at], at = j, i, at + 1
+        k = child[j]
+        while k >= 0:
+            for f in range(starts[k], starts[k + 1]):
+                i = rows[f]
+                if seen[i] < j:
+                    seen[i], rows[at], at = j, i, at + 1
+            k = sibling[k]
+        starts[j + 1] = at
+        if at - start > indptr[j + 1] - indptr[j]:
+            rows[start:at].sort()
+        for f in range(indptr[j], indptr[j + 1]):
+            values[start + np.searchsorted(rows[start:at], indices[f])] = L[f]
+        if at > start:
+            parent = rows[start]
+            sibling[j], child[parent] = child[parent], j
+    return starts, rows[: starts[n]], values[: starts[n]]
 
 
 @njit(cache=True, nogil=True, parallel=True)

@@ -1,5 +1,7 @@
 // Talking to the server: one function to read, one to write, one kind of error.
 
+import { state } from "./state.js";
+
 export class ServerError extends Error {
   /** status 0: no answer came at all. */
   constructor(status, detail, offer = null) {
@@ -15,10 +17,16 @@ export class ServerError extends Error {
 
 const unreachable = "The server cannot be reached";
 
+/** Relative to the page, which may be served under a prefix; a server that labels other data by now will refuse. */
+export function address(path) {
+  const data = state.session ? `${path.includes("?") ? "&" : "?"}data=${state.session.fingerprint}` : "";
+  return path.slice(1) + data;
+}
+
 async function exchange(path, options) {
   let response;
   try {
-    response = await fetch(path.slice(1), options); // relative to the page, which may be served under a prefix
+    response = await fetch(address(path), options);
   } catch {
     throw new ServerError(0, unreachable);
   }

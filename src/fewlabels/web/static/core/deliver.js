@@ -1,6 +1,6 @@
 // Bring one change to the server. Nothing on the page moves on until the server has said yes.
 
-import { freshKey, get, post, ServerError } from "./api.js";
+import { freshKey, post } from "./api.js";
 import { announce, hideBanner, showBanner, showStore } from "../announce.js";
 import { stopTrying, tryLater } from "./again.js";
 import { drop, keep, kept } from "./queued.js";
@@ -62,7 +62,6 @@ async function attempt(change) {
   entering = false;
   document.body.dataset.busy = "";
   try {
-    if (change.waited) await sameServer();
     const reply = await post(change.path, change.body);
     clearTimeout(slow);
     settle();
@@ -92,7 +91,6 @@ function wait(change, error) {
   const away = error.status === 0;
   const again = () => busy || attempt(change);
   keepHere(change);
-  change.waited ||= away;
   showBanner(away ? "The server cannot be reached: your answer is still here, and is sent when it is back." : error.message, again, remedy(error, again));
   if (away) tryLater(again);
 }
@@ -102,15 +100,9 @@ function enter(change) {
   stuck = change;
   entering = true;
   keepHere(change);
-  showBanner("The server was started anew and asks who you are. Your answer is still here, and is sent once you have entered its token.",
-    () => location.reload(), null, "Enter the token");
-}
-
-/** Refuse to answer another session's question: the server may label something else since it was started anew. */
-async function sameServer() {
-  const now = await get("/api/session");
-  if (home(now) === home(state.session)) return;
-  throw new ServerError(409, `The server labels something else now (${now.title}): this answer was not sent. Reload the page.`);
+  const [done, name] = state.session.named ? ["opened your own link again", "Load again"] : ["entered its token", "Enter the token"];
+  showBanner(`The server was started anew and asks who you are. Your answer is still here, and is sent once you have ${done}.`,
+    () => location.reload(), null, name);
 }
 
 /** Send what waited before the page was loaded again, one after the other; true where there is something. */

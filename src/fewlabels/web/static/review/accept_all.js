@@ -16,7 +16,7 @@ function wrongWords(wrong) {
   return wrong < 1 ? "less than one of them" : `about ${count(Math.round(wrong))} of them`;
 }
 
-/** Ask which chance; `accepted(wanted, count)` gets what the person agreed to. `filter` is what the list shows now. */
+/** Ask which chance; `accepted(wanted, found)` gets what the person agreed to. `filter` is what the list shows now. */
 export function acceptAll(filter, accepted) {
   const dialog = $("picker");
   let found = null;
@@ -29,7 +29,7 @@ export function acceptAll(filter, accepted) {
   const go = el("button", { type: "button", class: "primary", disabled: true, data: { test: "accept-all-go" }, onclick: () => {
     const agreed = wanted();
     dialog.close();
-    accepted(agreed, found.count);
+    accepted(agreed, found);
   } }, "Accept");
   const look = latest(() => get(`/api/acceptable?${new URLSearchParams(wanted())}`), (reply, failure) => {
     found = reply;

@@ -128,8 +128,8 @@ class Review {
   }
 
   acceptSure() {
-    acceptAll(asked(this.filters.now), (wanted, many) =>
-      this.change("/api/accept-listed", { wanted, count: many }, null, `${plural(many, "item")} accepted as predicted.`));
+    acceptAll(asked(this.filters.now), (wanted, { count: many, checksum }) =>
+      this.change("/api/accept-listed", { wanted, checksum }, null, `${plural(many, "item")} accepted as predicted.`));
   }
 
   takeBack(event = null) {

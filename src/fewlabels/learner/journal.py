@@ -14,10 +14,10 @@ import numpy as np
 
 from fewlabels.errors import FileError
 from fewlabels.field.covariance import Covariance
+from fewlabels.field.spec import with_lone_nodes
 from fewlabels.files.atomic import atomic_file, one_at_a_time
 from fewlabels.graph import Graph
 from fewlabels.learner.prior import unpacked
-from fewlabels.learner.settings import with_lone_nodes
 from fewlabels.strategies import Strategy
 
 FORMAT = 1

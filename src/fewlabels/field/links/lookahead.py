@@ -13,10 +13,10 @@ import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.field.costs import Costs, Screening
-from fewlabels.field.opinion import asking_h
-from fewlabels.field.links.budget import CLIMB
 from fewlabels.field.links import racing
+from fewlabels.field.links.budget import CLIMB
 from fewlabels.field.links.racing import ABOVE, Sample
+from fewlabels.field.opinion import asking_h
 from fewlabels.kernels.cpu import sparse_marginals
 from fewlabels.kernels.cpu.layout import distinct_columns, size_of
 from fewlabels.kernels.cpu.sparse_lookahead import whole_costs

@@ -17,7 +17,7 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.errors import FewlabelsError
 from fewlabels.field.answers import Answers
 from fewlabels.field.costs import Costs
-from fewlabels.field.covariance import Known, Levels
+from fewlabels.field.covariance import Levels
 from fewlabels.field.links import lookahead, variance
 from fewlabels.field.links.budget import Budget, budget_for
 from fewlabels.field.links.columns import AT_ONCE, Columns

@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit, prange
 
 from fewlabels.arrays import Flags, Floats, Ints
-from fewlabels.field.precision import Precision
 from fewlabels.field.links.solve.factor import SuperLU
 from fewlabels.field.links.solve.pcg import Operator
 from fewlabels.field.links.solve.pinned import ByFactor, ByRemainder, Solver
 from fewlabels.field.links.solve.sketch import sketched
+from fewlabels.field.precision import Precision
 
 if TYPE_CHECKING:
     from fewlabels.field.links.on_demand import OnDemand

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from fewlabels.arrays import Flags, Floats, Ints, Numbers
+from fewlabels.arrays import Floats, Ints, Numbers
 from fewlabels.field.links.solve import pcg
 from fewlabels.field.links.solve.chebyshev import Smoother
 from fewlabels.field.links.solve.factor import Factor

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from fewlabels.arrays import Floats, Ints, Numbers
-from fewlabels.field.precision import Precision
 from fewlabels.field.links.solve import tall
 from fewlabels.field.links.solve.pcg import Operator
+from fewlabels.field.precision import Precision
 from fewlabels.kernels.cpu import blocks, sketch
 from fewlabels.machine.progress import Progress
 

@@ -114,7 +114,7 @@ class Factor:
     @property
     def tolerance(self) -> float:
         """What it reaches by itself."""
-        return DOUBLE if self._dtype == float else SINGLE
+        return DOUBLE if self._dtype.itemsize == 8 else SINGLE
 
     def narrow(self) -> None:
         """Be as precise as scoring questions needs from now on."""

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 from math import comb
 
+import networkx as nx
 import numpy as np
 import pytest
 from support.graphs import in_pieces
@@ -114,6 +115,15 @@ class TestEvidence:
 
         assert [enough(w) for w in (0, 1, 2)] == needed
         assert checks_to_go(some(0, 0, 10**6), target, 0.9) == needed[0]
+
+    def test_a_check_is_one_of_those_it_was_drawn_from(self):
+        """Three were answered between the two draws, five since."""
+        among, theta = (100 + 2 + 8, 100 + 1 + 5), 0.1 * 200
+        total = sum(
+            q * np.prod([(1 - f * theta / N) / (1 - theta / N) for N in among])
+            for f, q in ((0, 0.4), (0.25, 0.3), (0.5, 0.3))
+        )
+        assert evidence(audit(200, 100, [False] * 2, since=(8, 5)), 0.1) == pytest.approx(total, rel=1e-12)
 
     def test_looking_after_every_check_it_rarely_stops_where_it_must_not(self):
         """101 of 1,000 nodes wrong, target 10%: at most one run in ten may ever stop."""
@@ -322,6 +332,68 @@ class TestDrawing:
         assert again.checks == ours.checks
         assert again.error() == ours.error()
         assert again.check() == ours.check()
+
+
+def coins(seed, n=200, checks=40, rare=0.2):
+    """A learner on a graph that says nothing, with twenty answers; labels that say nothing either; and checks drawn."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < rare).astype(int)
+    ours = learner(fl.Graph.from_networkx(nx.random_regular_graph(8, n, seed=seed)), range(2), random_state=seed)
+    first = rng.permutation(n)[:20].tolist()
+    ours.teach(first, y[first])
+    return ours, y, ours.check(checks) if checks else []
+
+
+class TestPopulation:
+    """A check counts against the nodes it was drawn from, whatever was answered since."""
+
+    def test_easy_answers_volunteered_after_the_checks_are_no_reason_to_stop(self):
+        stopped = 0
+        for seed in range(4):
+            ours, y, drawn = coins(seed)
+            ours.teach(drawn, y[drawn])
+            easy = [k for k in np.flatnonzero(ours.predict() == y).tolist() if k not in ours.labelled]
+            while easy and (ours.predict() != y).mean() > 0.15:
+                stopped += ours.can_stop(0.15)
+                ours.teach(easy[:30], y[easy[:30]])
+                easy = easy[30:]
+        assert not stopped
+
+    @pytest.mark.parametrize("right", [True, False])
+    def test_the_interval_holds_whatever_is_volunteered(self, right):
+        held = 0
+        for seed in range(4):
+            ours, y, drawn = coins(seed)
+            ours.teach(drawn, y[drawn])
+            chosen = [k for k in np.flatnonzero((ours.predict() == y) == right).tolist() if k not in ours.labelled]
+            chosen = chosen[: 100 if right else 20]
+            ours.teach(chosen, y[chosen])
+            held += ours.error().low <= (ours.predict() != y).mean() <= ours.error().high
+        assert held >= 3
+
+    def test_what_was_answered_before_was_never_in_it(self):
+        before, after = learner(), learner()
+        before.teach([0, 6], ["a", "b"])
+        drawn = before.check(2)
+        after.add_checks(drawn)
+        after.teach([0, 6], ["a", "b"])
+        for ours in (before, after):
+            ours.teach(drawn, ["a", "b"])
+        assert before.audit.among.tolist() == [5, 4]
+        assert after.audit.among.tolist() == [7, 6]
+        before.forget([0])
+        assert before.audit.among.tolist() == [6, 5]  # as if it could have been drawn
+
+    def test_more_answers_than_can_be_judged_may_all_have_been_wrong(self, monkeypatch):
+        ours, y, drawn = coins(0)
+        ours.teach(drawn, y[drawn])
+        some = [k for k in range(100) if k not in ours.labelled]
+        ours.teach(some, y[some])
+        low, high = ours.error().low, ours.error().high
+        monkeypatch.setattr("fewlabels.learner.hindsight.MOST", 10)
+        ours.set_aside([])
+        assert ours.error().low <= low
+        assert ours.error().high >= high
 
 
 class TestNext:

@@ -396,6 +396,46 @@ class TestPopulation:
         assert ours.error().high >= high
 
 
+class TestWaiting:
+    """A check that waits while later ones are answered."""
+
+    def test_passed_over_it_counts_as_wrong(self):
+        ours, y, drawn = coins(1, checks=59, rare=0.5)
+        guess = ours.predict()
+        right = [k for k in drawn if guess[k] == y[k] == 0]
+        ours.teach(right, y[right])
+        passed = [k for k in drawn[: drawn.index(right[-1])] if k not in right]
+        found, wrong = ours.error(), (ours.predict() != y).mean()
+        assert found.high > wrong > 0.25
+        assert not ours.can_stop(0.25)
+        assert (found.waiting, found.skipped) == (len(passed), 0)
+        assert f"{len(passed)} open" in str(ours.verdict())
+        for node in passed:
+            ours.skip(node)
+        assert (ours.error().waiting, ours.error().skipped) == (0, len(passed))
+        assert ours.error().high == pytest.approx(found.high)
+        ours.forget(passed)
+        ours.teach(passed, guess[passed])
+        assert ours.error().high < found.high
+
+    def test_one_whose_turn_has_not_come_changes_nothing(self):
+        ours, y, drawn = coins(2, checks=50)
+        other = coins(2, checks=0)[0]
+        other.add_checks(drawn[:30])
+        for each in (ours, other):
+            each.teach(drawn[:30], y[drawn[:30]])
+        assert ours.verdict(0.15) == other.verdict(0.15)
+
+    def test_enough_before_it_is_enough_unless_a_later_one_is_wrong(self):
+        """Whatever the time one looks: also the time before it was drawn."""
+        enough = [False] * 27
+        assert can_stop(audit(10**6, 10**6, [*enough, None, False], waiting=(27,)), 0.1, 0.9)
+        assert not can_stop(audit(10**6, 10**6, [*enough, None, True], waiting=(27,)), 0.1, 0.9)
+        assert not can_stop(audit(10**6, 10**6, [*enough, None, False]), 0.1, 0.9)  # skipped
+        assert not can_stop(audit(10**6, 10**6, [None, *enough], waiting=(0,)), 0.1, 0.9)
+        assert checks_to_go(audit(10**6, 10**6, [None, *enough[2:]], waiting=(0,)), 0.1, 0.9) == 2  # it is one of them
+
+
 class TestNext:
     @staticmethod
     def blobs(apart, n=400, C=3):

@@ -44,6 +44,11 @@ class Hindsight:
         self._field = field
         self._precision = LabelPrecision(field)
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether any answer can be judged without a solve."""
+        return not self._field.attached.any() and int((self._field.label >= 0).sum()) <= MOST
+
     def surprise(self, given: Sequence[NumberedAnswer]) -> Surprise:
         """By each answer, as the others foretold it; over those whose class another answer names, too: nobody could
         have predicted the rest.

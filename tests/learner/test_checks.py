@@ -396,6 +396,61 @@ class TestPopulation:
         assert ours.error().high >= high
 
 
+def pairs(rng, n=150):
+    """Pairs of nodes that are one thing each, loosely tied to others at random."""
+    g = nx.empty_graph(n)
+    g.add_weighted_edges_from((i, j, 0.3) for i, j in rng.integers(n, size=(n, 2)).tolist() if i != j)
+    g.add_weighted_edges_from((k, k + 1, 10.0) for k in range(0, n, 2))
+    return nx.to_scipy_sparse_array(g), np.repeat(rng.integers(3, size=n // 2), 2)
+
+
+def spots(rng, side=18, size=3):
+    """A grid in spots of nine nodes."""
+    y = np.kron(rng.integers(3, size=(side // size, side // size)), np.ones((size, size), dtype=int))
+    return nx.to_scipy_sparse_array(nx.grid_2d_graph(side, side), dtype=float), y.ravel()
+
+
+class TestLeaning:
+    """A check that is right by one other check's answer alone: by chance they are right together, or wrong."""
+
+    @pytest.mark.parametrize("make", [pairs, spots])
+    def test_the_interval_holds_where_one_answer_mends_few_nodes(self, make):
+        held, runs = 0, 40
+        for seed in range(runs):
+            W, y = make(np.random.default_rng(seed))
+            ours = learner(fl.Graph(W), range(3), random_state=seed)
+            drawn = ours.check(30)
+            ours.teach(drawn, y[drawn])
+            held += ours.error().low <= (ours.predict() != y).mean() <= ours.error().high
+        assert held >= 0.88 * runs
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_it_leans_if_another_class_is_predicted_once_one_more_is_forgotten(self, engine):
+        W, y = pairs(np.random.default_rng(0), n=24)
+        ours = learner(fl.Graph(W), range(3), engine=engine, centred=False)
+        for node in ours.check(14):  # one by one: at once, the sparse engine tells less exactly what they say together
+            ours.teach(node, y[node])
+            ours.error()
+        checks, label, leans = ours.checks, ours.labelled, []
+        for one in checks:
+            found = set()
+            for other in checks:
+                both = list({one.node, other.node})
+                ours.forget(both)
+                found.add(ours.predict()[one.node])
+                ours.teach(both, [label[node] for node in both])
+            leans.append(found != {one.prediction})
+        nodes = np.array([each.node for each in checks])
+        assert ours._hindsight.leaning(nodes).tolist() == leans
+        assert 0 < sum(leans) < len(leans)
+
+    def test_it_widens_the_interval_to_both_sides(self):
+        plain = some(40, 8)
+        low, high = interval(replace(plain, leaning=6), 0.9)
+        assert low < interval(plain, 0.9)[0]
+        assert high > interval(plain, 0.9)[1]
+
+
 class TestWaiting:
     """A check that waits while later ones are answered."""
 

@@ -64,6 +64,7 @@ def audited(
     said, foretold = p.argmax(axis=1), hindsight.predictions(nodes)
     judged = dict(zip(nodes.tolist(), zip(said.tolist(), foretold.tolist(), strict=True), strict=True))
     right = {k for k, (one, other) in judged.items() if one == other}
+    leaning = hindsight.leaning(nodes[: len(checks)])
     doubt = 1 - p[: len(checks)].max(axis=1)
     waiting = tuple(turn for turn, k in enumerate(turns) if k not in answers and k not in skipped)
     audit = Audit(
@@ -78,6 +79,7 @@ def audited(
         waiting=waiting,
         since=_after(turns, [closed.get(k, len(turns)) for k in others]),
         found=_after(turns, [closed[k] for k in others if k in answers and k not in right]),
+        leaning=sum(k in right for k, leans in zip(checks, leaning, strict=True) if leans),
     )
     return audit, {k: judged[k] for k in checks}
 

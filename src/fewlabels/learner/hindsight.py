@@ -19,6 +19,7 @@ from fewlabels.marginals import largest, largest_centred, moved_by
 
 MOST = 1_500  # sure answers up to which all are looked at: 18 MB; beyond, only those asked for
 OF_RISK, OF_SURPRISE = 0.4, 0.8  # what the expected error is made of, fitted (docs/few-labels.md, "How wrong")
+SINGULAR = 1e-6  # share of a product of two diagonals below which their determinant is rounding
 UNKNOWN = 0.5  # what one more answer is thought to have missed by
 
 
@@ -93,6 +94,40 @@ class Hindsight:
 
     def predictions(self, nodes: Ints) -> Ints:
         """(m,) class number: what the learner would predict at each of these answered nodes, had it no answer."""
+        return self._decided(nodes, *self._without(nodes))
+
+    def leaning(self, nodes: Ints) -> Flags:
+        """(m,) whether another class would be predicted at each of these nodes, had it no answer and one more of them
+        none, either; with the centre as it is without its own. None does where there are unsure answers.
+        """
+        kept, found = self._precision, np.zeros(len(nodes), dtype=bool)
+        if not len(nodes) or self._field.attached.any():
+            return found
+        h, offset, heard, variance = self._without(nodes)
+        predicted = self._decided(nodes, h, offset, heard, variance)
+        row, left = kept.rows(nodes), kept.times_labels(nodes)
+        S, own, Y = kept.S[np.ix_(row, row)], np.diag(kept.S)[row], kept.signs(nodes)
+        for i in np.flatnonzero(np.isfinite(variance)).tolist():  # those the others reach
+            near = np.flatnonzero((S[i] != 0) & (np.arange(len(nodes)) != i))
+            both = own[i] * own[near] - S[i, near] ** 2  # determinants of the two rows of S
+            known = both > SINGULAR * own[i] * own[near]  # else nothing reaches it without the two
+            pull = own[near, None] * left[i] - S[i, near, None] * left[near]
+            h = np.where(known[:, None], Y[i] - _ratio(pull, np.where(known, both, 0)[:, None]), 0.0)
+            same = np.full(len(near), i)
+            others = self._decided(nodes[same], h, offset[same], heard[same], variance[same])
+            found[i] = (others != predicted[i]).any()
+        return found
+
+    def _decided(self, nodes: Ints, h: Floats, offset: Floats, heard: Flags, variance: Floats) -> Ints:
+        """(m,) the class with the largest h, less what is taken off it, among those heard."""
+        if self._field.centring is None:
+            return largest(self._with_opinion(nodes, h, variance))
+        return largest_centred(h, self._with_opinion(nodes, h - offset, variance), heard)
+
+    def _without(self, nodes: Ints) -> tuple[Floats, Floats, Flags, Floats]:
+        """(m, C) h at each of these nodes without its answers, what the centre then takes off it, and the classes heard
+        then; (m,) the variance of h there.
+        """
         field, kept = self._field, self._precision
         if field.attached.any():
             h, change, own, (there, by) = self._fitted_plainly(nodes)
@@ -109,7 +144,7 @@ class Hindsight:
         h[alone] = 0
         variance = np.divide(1, own, out=np.full(len(own), np.inf), where=(own > 0) & ~alone)
         if field.centring is None:
-            return largest(self._with_opinion(nodes, h, variance))
+            return h, np.zeros_like(h), np.ones_like(h, dtype=bool), variance
         state.total += change
         state.size += 1
         joins = np.isin(nodes, state.sample)
@@ -118,7 +153,7 @@ class Hindsight:
         state.known -= 1
         state.named -= _named(field, nodes)
         heard = (state.named > 0) | alone[:, None] | state.all_heard
-        return largest_centred(h, self._with_opinion(nodes, h - state.moved(), variance), heard)
+        return h, state.moved(), heard, variance
 
     def _with_opinion(self, nodes: Ints, h: Floats, variance: Floats) -> Floats:
         """(m, C) h at these nodes, moved by the model's opinion where there is one."""

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 from math import comb
 
+import networkx as nx
 import numpy as np
 import pytest
 from support.graphs import in_pieces
@@ -114,6 +115,15 @@ class TestEvidence:
 
         assert [enough(w) for w in (0, 1, 2)] == needed
         assert checks_to_go(some(0, 0, 10**6), target, 0.9) == needed[0]
+
+    def test_a_check_is_one_of_those_it_was_drawn_from(self):
+        """Three were answered between the two draws, five since."""
+        among, theta = (100 + 2 + 8, 100 + 1 + 5), 0.1 * 200
+        total = sum(
+            q * np.prod([(1 - f * theta / N) / (1 - theta / N) for N in among])
+            for f, q in ((0, 0.4), (0.25, 0.3), (0.5, 0.3))
+        )
+        assert evidence(audit(200, 100, [False] * 2, since=(8, 5)), 0.1) == pytest.approx(total, rel=1e-12)
 
     def test_looking_after_every_check_it_rarely_stops_where_it_must_not(self):
         """101 of 1,000 nodes wrong, target 10%: at most one run in ten may ever stop."""
@@ -320,8 +330,165 @@ class TestDrawing:
         ours.save(tmp_path / "journal")
         again = fl.ActiveLearner.load(tmp_path / "journal", PATH)
         assert again.checks == ours.checks
-        assert again.error() == ours.error()
+        assert (again.error(), again.audit) == (ours.error(), ours.audit)
         assert again.check() == ours.check()
+
+
+def coins(seed, n=200, checks=40, rare=0.2):
+    """A learner on a graph that says nothing, with twenty answers; labels that say nothing either; and checks drawn."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < rare).astype(int)
+    ours = learner(fl.Graph.from_networkx(nx.random_regular_graph(8, n, seed=seed)), range(2), random_state=seed)
+    first = rng.permutation(n)[:20].tolist()
+    ours.teach(first, y[first])
+    return ours, y, ours.check(checks) if checks else []
+
+
+class TestPopulation:
+    """A check counts against the nodes it was drawn from, whatever was answered since."""
+
+    def test_easy_answers_volunteered_after_the_checks_are_no_reason_to_stop(self):
+        stopped = 0
+        for seed in range(4):
+            ours, y, drawn = coins(seed)
+            ours.teach(drawn, y[drawn])
+            easy = [k for k in np.flatnonzero(ours.predict() == y).tolist() if k not in ours.labelled]
+            while easy and (ours.predict() != y).mean() > 0.15:
+                stopped += ours.can_stop(0.15)
+                ours.teach(easy[:30], y[easy[:30]])
+                easy = easy[30:]
+        assert not stopped
+
+    @pytest.mark.parametrize("right", [True, False])
+    def test_the_interval_holds_whatever_is_volunteered(self, right):
+        held = 0
+        for seed in range(4):
+            ours, y, drawn = coins(seed)
+            ours.teach(drawn, y[drawn])
+            chosen = [k for k in np.flatnonzero((ours.predict() == y) == right).tolist() if k not in ours.labelled]
+            chosen = chosen[: 100 if right else 20]
+            ours.teach(chosen, y[chosen])
+            held += ours.error().low <= (ours.predict() != y).mean() <= ours.error().high
+        assert held >= 3
+
+    def test_what_was_answered_before_was_never_in_it(self):
+        before, after = learner(), learner()
+        before.teach([0, 6], ["a", "b"])
+        drawn = before.check(2)
+        after.add_checks(drawn)
+        after.teach([0, 6], ["a", "b"])
+        for ours in (before, after):
+            ours.teach(drawn, ["a", "b"])
+        assert before.audit.among.tolist() == [5, 4]
+        assert after.audit.among.tolist() == [7, 6]
+        before.forget([0])
+        assert before.audit.among.tolist() == [6, 5]  # as if it could have been drawn
+
+    def test_more_answers_than_can_be_judged_may_all_have_been_wrong(self, monkeypatch):
+        ours, y, drawn = coins(0)
+        ours.teach(drawn, y[drawn])
+        some = [k for k in range(100) if k not in ours.labelled]
+        ours.teach(some, y[some])
+        low, high = ours.error().low, ours.error().high
+        monkeypatch.setattr("fewlabels.learner.hindsight.MOST", 10)
+        ours.set_aside([])
+        assert ours.error().low <= low
+        assert ours.error().high >= high
+
+
+def pairs(rng, n=150):
+    """Pairs of nodes that are one thing each, loosely tied to others at random."""
+    g = nx.empty_graph(n)
+    g.add_weighted_edges_from((i, j, 0.3) for i, j in rng.integers(n, size=(n, 2)).tolist() if i != j)
+    g.add_weighted_edges_from((k, k + 1, 10.0) for k in range(0, n, 2))
+    return nx.to_scipy_sparse_array(g), np.repeat(rng.integers(3, size=n // 2), 2)
+
+
+def spots(rng, side=18, size=3):
+    """A grid in spots of nine nodes."""
+    y = np.kron(rng.integers(3, size=(side // size, side // size)), np.ones((size, size), dtype=int))
+    return nx.to_scipy_sparse_array(nx.grid_2d_graph(side, side), dtype=float), y.ravel()
+
+
+class TestLeaning:
+    """A check that is right by one other check's answer alone: by chance they are right together, or wrong."""
+
+    @pytest.mark.parametrize("make", [pairs, spots])
+    def test_the_interval_holds_where_one_answer_mends_few_nodes(self, make):
+        held, runs = 0, 40
+        for seed in range(runs):
+            W, y = make(np.random.default_rng(seed))
+            ours = learner(fl.Graph(W), range(3), random_state=seed)
+            drawn = ours.check(30)
+            ours.teach(drawn, y[drawn])
+            held += ours.error().low <= (ours.predict() != y).mean() <= ours.error().high
+        assert held >= 0.88 * runs
+
+    @pytest.mark.parametrize("engine", ENGINES)
+    def test_it_leans_if_another_class_is_predicted_once_one_more_is_forgotten(self, engine):
+        W, y = pairs(np.random.default_rng(0), n=24)
+        ours = learner(fl.Graph(W), range(3), engine=engine, centred=False)
+        for node in ours.check(14):  # one by one: at once, the sparse engine tells less exactly what they say together
+            ours.teach(node, y[node])
+            ours.error()
+        checks, label, leans = ours.checks, ours.labelled, []
+        for one in checks:
+            found = set()
+            for other in checks:
+                both = list({one.node, other.node})
+                ours.forget(both)
+                found.add(ours.predict()[one.node])
+                ours.teach(both, [label[node] for node in both])
+            leans.append(found != {one.prediction})
+        nodes = np.array([each.node for each in checks])
+        assert ours._hindsight.leaning(nodes).tolist() == leans
+        assert 0 < sum(leans) < len(leans)
+
+    def test_it_widens_the_interval_to_both_sides(self):
+        plain = some(40, 8)
+        low, high = interval(replace(plain, leaning=6), 0.9)
+        assert low < interval(plain, 0.9)[0]
+        assert high > interval(plain, 0.9)[1]
+
+
+class TestWaiting:
+    """A check that waits while later ones are answered."""
+
+    def test_passed_over_it_counts_as_wrong(self):
+        ours, y, drawn = coins(1, checks=59, rare=0.5)
+        guess = ours.predict()
+        right = [k for k in drawn if guess[k] == y[k] == 0]
+        ours.teach(right, y[right])
+        passed = [k for k in drawn[: drawn.index(right[-1])] if k not in right]
+        found, wrong = ours.error(), (ours.predict() != y).mean()
+        assert found.high > wrong > 0.25
+        assert not ours.can_stop(0.25)
+        assert (found.waiting, found.skipped) == (len(passed), 0)
+        assert f"{len(passed)} open" in str(ours.verdict())
+        for node in passed:
+            ours.skip(node)
+        assert (ours.error().waiting, ours.error().skipped) == (0, len(passed))
+        assert ours.error().high == pytest.approx(found.high)
+        ours.forget(passed)
+        ours.teach(passed, guess[passed])
+        assert ours.error().high < found.high
+
+    def test_one_whose_turn_has_not_come_changes_nothing(self):
+        ours, y, drawn = coins(2, checks=50)
+        other = coins(2, checks=0)[0]
+        other.add_checks(drawn[:30])
+        for each in (ours, other):
+            each.teach(drawn[:30], y[drawn[:30]])
+        assert ours.verdict(0.15) == other.verdict(0.15)
+
+    def test_enough_before_it_is_enough_unless_a_later_one_is_wrong(self):
+        """Whatever the time one looks: also the time before it was drawn."""
+        enough = [False] * 27
+        assert can_stop(audit(10**6, 10**6, [*enough, None, False], waiting=(27,)), 0.1, 0.9)
+        assert not can_stop(audit(10**6, 10**6, [*enough, None, True], waiting=(27,)), 0.1, 0.9)
+        assert not can_stop(audit(10**6, 10**6, [*enough, None, False]), 0.1, 0.9)  # skipped
+        assert not can_stop(audit(10**6, 10**6, [None, *enough], waiting=(0,)), 0.1, 0.9)
+        assert checks_to_go(audit(10**6, 10**6, [None, *enough[2:]], waiting=(0,)), 0.1, 0.9) == 2  # it is one of them
 
 
 class TestNext:

@@ -216,6 +216,20 @@ def test_a_check_recorded_after_its_answer_is_none_and_the_store_opens(opened):
     assert list(opened().snapshot().checks) == []
 
 
+def test_what_a_check_was_drawn_from_outlasts_a_class_that_is_gone(opened):
+    session = opened()
+    answer(session, 40)
+    session.add_class("ann", "kitten", fresh_key())
+    session.answer("ann", open_items(session, 1)[0], "kitten", fresh_key())
+    session.settle()
+    before = session.snapshot().predictions.audit
+    assert max(before.since) > min(before.since) > 0
+    session.change_class("ann", "merge", "kitten", "cat", fresh_key())
+    session.settle()
+    now, again = session.snapshot().predictions.audit, opened().snapshot().predictions.audit
+    assert before.among.tolist() == now.among.tolist() == again.among.tolist()
+
+
 def open_items(session, how_many):
     return [item for item in range(len(session.items.names)) if session.snapshot().label(item) is None][:how_many]
 

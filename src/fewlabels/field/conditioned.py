@@ -308,6 +308,12 @@ class Conditioned:
         base = wanted[np.isin(wanted, nodes, invert=True)]
         return found if not len(base) else LeftOut(*map(_joined, found, self._left_out_of_base(base, sample)))
 
+    @property
+    def precision_of_answers(self) -> Floats:
+        """(l, l) the block of A that belongs to the answers, in the order of `left_out`."""
+        p = len(self.core.A) - len(self.known.nodes)
+        return self.core.A[p:, p:]
+
     def _left_out_of_base(self, nodes: Ints, sample: Ints) -> LeftOut:
         """The same for answers that the covariance begins at; a solve each."""
         by_node = np.argsort(self.answers.nodes)

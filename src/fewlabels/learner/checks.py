@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -47,29 +47,47 @@ def audited(
     answers: Answers,
     skipped: Collection[int],
     drawn: Iterable[int],
+    closed: Mapping[int, int],
     expected: float,
 ) -> tuple[Audit, dict[int, tuple[int, int]]]:
     """What the checks say now; and {node: (class answered, class the others predict)} of those answered.
 
-    `skipped` are all nodes that nobody will answer, none of them answered.
+    `skipped` are all nodes that nobody will answer, none of them answered; `closed` says of each node with an answer or
+    a skip how many checks had been drawn before. Checks drawn after the last with an answer have not had their turn.
     """
     drawn = list(drawn)
-    nodes = np.array([node for node in drawn if node in answers], dtype=np.int64)
+    turns = drawn[: max((turn for turn, k in enumerate(drawn, 1) if k in answers or k in skipped), default=0)]
+    checks, others = [k for k in turns if k in answers], [*{*answers.nodes, *skipped}.difference(drawn)]
+    late = [k for k in others if k in answers and closed[k]] if turns and hindsight.at_hand else []
+    nodes = np.array([*checks, *late], dtype=np.int64)
     p, unsure = answers.chances(nodes, field.n_classes), answers.with_unsure  # (m, C)
     said, foretold = p.argmax(axis=1), hindsight.predictions(nodes)
     judged = dict(zip(nodes.tolist(), zip(said.tolist(), foretold.tolist(), strict=True), strict=True))
-    wrong = {node: one != other for node, (one, other) in judged.items()} | {k: None for k in drawn if k in skipped}
+    right = {k for k, (one, other) in judged.items() if one == other}
+    leaning = hindsight.leaning(nodes[: len(checks)])
+    doubt = 1 - p[: len(checks)].max(axis=1)
+    waiting = tuple(turn for turn, k in enumerate(turns) if k not in answers and k not in skipped)
     audit = Audit(
         field.n_nodes,
-        left=field.n_nodes - len(answers) - len(skipped),
-        skipped=len(set(skipped).difference(drawn)),
-        wrong=tuple(wrong[node] for node in drawn if node in wrong),
+        left=field.n_nodes - len(answers) - len(skipped) - len(waiting),
+        skipped=len(set(skipped).difference(turns)),
+        wrong=tuple(k not in right if k in answers else None for k in turns),
         expected=expected,
-        doubt=float((1 - p.max(axis=1)).mean()) if len(nodes) else 0.0,
+        doubt=float(doubt.mean()) if checks else 0.0,
         unsure=float((1 - answers.chances(np.array(unsure), field.n_classes).max(axis=1)).sum()) if unsure else 0.0,
         n_classes=field.n_classes,
+        waiting=waiting,
+        since=_after(turns, [closed.get(k, len(turns)) for k in others]),
+        found=_after(turns, [closed[k] for k in others if k in answers and k not in right]),
+        leaning=sum(k in right for k, leans in zip(checks, leaning, strict=True) if leans),
     )
-    return audit, judged
+    return audit, {k: judged[k] for k in checks}
+
+
+def _after(turns: Sequence[int], closed: Iterable[int]) -> tuple[int, ...]:
+    """For each check, how many of the nodes closed after so many checks were closed after it."""
+    order = np.sort(np.fromiter(closed, np.int64))
+    return tuple((len(order) - np.searchsorted(order, np.arange(1, len(turns) + 1))).tolist())
 
 
 def draw(open_to: Flags, how_many: int, rng: np.random.Generator) -> list[int]:

@@ -19,6 +19,7 @@ from fewlabels.learner.suspects import chances_without
 from fewlabels.marginals import largest, largest_centred, moved_by
 
 OF_RISK, OF_SURPRISE = 0.4, 0.8  # what the expected error is made of, fitted (docs/few-labels.md, "How wrong")
+SINGULAR = 1e-6  # share of a product of two diagonals below which their determinant is rounding
 UNKNOWN = 0.5  # what one more answer is thought to have missed by
 
 
@@ -46,6 +47,11 @@ class Hindsight:
     @cached_property
     def _left(self) -> LeftOut:
         return self._field.left_out(sampled(self._field.n_nodes))
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether any answer can be judged without a solve."""
+        return self._field.covariance.base is None
 
     def surprise(self, given: Sequence[NumberedAnswer]) -> Surprise:
         """By each answer, as the others foretold it; over those whose class another answer names, too: nobody could
@@ -82,12 +88,53 @@ class Hindsight:
 
     def predictions(self, nodes: Ints) -> Ints:
         """(m,) class number: what the learner would predict at each of these answered nodes, had it no answer."""
-        field, left = self._field, self._left
-        order = np.argsort(left.nodes)
-        row = order[np.searchsorted(left.nodes[order], nodes)]
+        return self._decided(nodes, *self._without(nodes))
+
+    def leaning(self, nodes: Ints) -> Flags:
+        """(m,) whether another class would be predicted at each of these nodes, had it no answer and one more of them
+        none, either; with the centre as it is without its own. None does where a leave-one-out takes a solve.
+        """
+        found = np.zeros(len(nodes), dtype=bool)
+        if not len(nodes) or not self.at_hand:
+            return found
+        h, offset, heard, variance = self._without(nodes)
+        predicted, left, row = self._decided(nodes, h, offset, heard, variance), self._left, self._rows(nodes)
+        A, Y = self._field.precision_of_answers[np.ix_(row, row)], left.values[row]
+        own = np.diag(A)
+        pulls = own[:, None] * (Y - left.h[row])  # the rows of A times y
+        for i in np.flatnonzero(np.isfinite(variance)).tolist():  # those the others reach
+            near = np.flatnonzero((A[i] != 0) & (np.arange(len(nodes)) != i))
+            both = own[i] * own[near] - A[i, near] ** 2  # determinants of the two rows of A
+            known = both > SINGULAR * own[i] * own[near]  # else nothing reaches it without the two
+            pull = own[near, None] * pulls[i] - A[i, near, None] * pulls[near]
+            h = np.where(known[:, None], Y[i] - pull / np.where(known, both, np.inf)[:, None], 0.0)
+            same = np.full(len(near), i)
+            others = self._decided(nodes[same], h, offset[same], heard[same], variance[same])
+            found[i] = (others != predicted[i]).any()
+        return found
+
+    def _decided(self, nodes: Ints, h: Floats, offset: Floats, heard: Flags, variance: Floats) -> Ints:
+        """(m,) the class with the largest h, less what is taken off it, among those heard."""
+        if self._field.centring is None:
+            return largest(self._with_opinion(nodes, h, variance))
+        return largest_centred(h, self._with_opinion(nodes, h - offset, variance), heard)
+
+    def _rows(self, nodes: Ints) -> Ints:
+        """Where each of these nodes is among those left out."""
+        order = np.argsort(self._left.nodes)
+        return np.asarray(order[np.searchsorted(self._left.nodes[order], nodes)])
+
+    def _without(self, nodes: Ints) -> tuple[Floats, Floats, Flags, Floats]:
+        """(m, C) h at each of these nodes without its answers, what the centre then takes off it, and the classes heard
+        then; (m,) the variance of h there.
+        """
+        field = self._field
+        if not np.isin(nodes, self._left.nodes).all():  # at some of them the covariance begins
+            self._left = field.left_out(sampled(field.n_nodes), nodes)
+        left, row = self._left, self._rows(nodes)
         h, variance = left.h[row], left.variance[row]
         if field.centring is None:
-            return largest(self._with_opinion(nodes, h, variance))
+            return h, np.zeros_like(h), np.ones_like(h, dtype=bool), variance
         by = h - left.values[row]
         state = Components(field).rows(field.component[nodes])
         state.total += by * left.total[row, None] + h
@@ -98,7 +145,7 @@ class Hindsight:
         state.known -= 1
         state.named -= _named(field, nodes)
         heard = (state.named > 0) | np.isinf(variance)[:, None] | state.all_heard
-        return largest_centred(h, self._with_opinion(nodes, h - state.moved(), variance), heard)
+        return h, state.moved(), heard, variance
 
     def _with_opinion(self, nodes: Ints, h: Floats, variance: Floats) -> Floats:
         """(m, C) h at these nodes, moved by the model's opinion where there is one."""

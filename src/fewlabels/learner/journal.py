@@ -7,6 +7,7 @@ import json
 import os
 import warnings
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,20 @@ def replayed(
             f"{path} holds a record this version cannot replay ({error!r}). Fix or remove that line."
         ) from None
     return learner, {key: value for key, value in header.items() if key not in ("fewlabels", "graph")}, events
+
+
+def closed(events: Iterable[Record]) -> dict[int, int]:
+    """{node with an answer or a skip: how many checks had been drawn before it had one}."""
+    found: dict[int, int] = {}
+    drawn = 0
+    for event in events:
+        if event["do"] == "check":
+            drawn += 1
+        elif event["do"] == "forget":
+            found.pop(event["node"], None)
+        elif event["do"] in ("teach", "skip"):
+            found.setdefault(event["node"], drawn)
+    return found
 
 
 def _prior(header: Record) -> Any:

@@ -158,6 +158,11 @@ class ActiveLearner(Asking):
         """The nodes drawn as checks, in that order."""
         return [self.graph.names[node] for node in self._drawn]
 
+    @property
+    def closed(self) -> dict[int, int]:
+        """{number of a node with an answer or a skip: how many checks had been drawn before it had one}."""
+        return journal.closed(self._events)
+
     def is_check(self, node: Hashable) -> bool:
         """Whether this node was drawn as a check."""
         return self.graph.position(node) in self._drawn
@@ -170,8 +175,9 @@ class ActiveLearner(Asking):
     def error(self, confidence: float = CONFIDENCE) -> ErrorEstimate:
         """The share of all nodes that are predicted wrongly, measured by the checks (docs/honest.md).
 
-        Each check is judged by what all other answers predict for it now. Without checks the interval is as wide as it
-        can be, and the value is the share of the answers that the others predict wrongly.
+        Each check is judged by what all other answers predict for it now, and counts against the nodes it was drawn
+        from, whatever was answered since. One that waits counts as wrong in `high` once a later one has an answer.
+        Without checks the interval is as wide as it can be, and the value is `expected_error`.
         """
         require_share("confidence", confidence, 0.5, CONFIDENCE)
         return estimate(self.audit, confidence)
@@ -257,7 +263,7 @@ class ActiveLearner(Asking):
         if self._audited is None:
             nobody = self._skipped | {k for k in self._aside if self._askable(k)}
             self._audited = audited(
-                self._field, self._hindsight, self._answers, nobody, self._drawn, self.expected_error()
+                self._field, self._hindsight, self._answers, nobody, self._drawn, self.closed, self.expected_error()
             )
         return self._audited
 

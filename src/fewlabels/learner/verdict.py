@@ -65,8 +65,8 @@ def counted(found: ErrorEstimate) -> str:
     >>> counted(ErrorEstimate(0.1, 0.05, 0.2, 0.9, checks=12, wrong=0, expected=0.1))
     '12 checks, none wrong'
     """
+    aside = "".join(f", {k} {what}" for k, what in ((found.skipped, "skipped"), (found.waiting, "open")) if k)
     if not found.checks:
-        return f"no check is answered, {found.skipped} skipped" if found.skipped else "nothing is checked yet"
+        return f"no check is answered{aside}" if aside else "nothing is checked yet"
     wrong = f"{found.wrong} wrong" if found.wrong else "none wrong" if found.checks > 1 else "not wrong"
-    skipped = f", {found.skipped} skipped" if found.skipped else ""
-    return f"{found.checks} check{'s' if found.checks > 1 else ''}, {wrong}{skipped}"
+    return f"{found.checks} check{'s' if found.checks > 1 else ''}, {wrong}{aside}"

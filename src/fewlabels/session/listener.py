@@ -185,7 +185,8 @@ class Listener:
         class_of = {number: k for k, number in self._number.items()}
         known: dict[Any, Any] = self._learner.labelled
         skipped: list[Any] = self._learner.skipped
-        return Told({k: class_of[c] for k, c in known.items()}, skipped, self._learner.drawn, self._aside)
+        labels = {k: class_of[c] for k, c in known.items()}
+        return Told(labels, skipped, self._learner.drawn, self._aside, self._learner.closed)
 
     def _begin_afresh(self, told: Told) -> None:
         """A class is gone, and a learner cannot give one up: it forgets everything, and hears what is known now."""
@@ -193,7 +194,8 @@ class Listener:
         self._learner.begin_again(range(max(2, len(self._number))))
         self._heard_of = []
         self._ask_model()
-        self._tell(list(told.checks), told.labels, sorted(told.skipped), told.aside)
+        for checks, labels, skipped in told.turns():
+            self._tell(checks, labels, skipped, told.aside)
 
     def _tell(
         self, checks: Sequence[int], labels: dict[int, int], skipped: Sequence[int], aside: frozenset[int] | None

@@ -91,6 +91,7 @@ class Estimate(Shape):
     wrong: int = Field(description="Of these, predicted wrongly by all other answers.")
     expected: float = Field(description="What the model says by itself.")
     skipped: int = Field(description="Checks nobody could answer: wrong in high, right in low.")
+    waiting: int = Field(description="Checks without an answer, drawn before one that has one: the same.")
 
 
 class Person(Shape):

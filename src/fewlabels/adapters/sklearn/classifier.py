@@ -216,8 +216,8 @@ class HarmonicClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     def error(self, checks: ArrayLike, confidence: float = 0.9) -> ErrorEstimate:
         """How many of the training points are predicted wrongly, measured by labelled ones that were drawn at random.
 
-        checks are the rows of these, in the order drawn; each is judged by what all other labels predict for it
-        (docs/honest.md).
+        checks are the rows of these, in the order drawn, each from all rows; each is judged by what all other labels
+        predict for it (docs/honest.md).
         """
         check_is_fitted(self)
         if self.class_prior is not None or self.unreached == "missing":

@@ -35,6 +35,7 @@ function drawChecks({ estimate, shown, target, state: verdict, suggestions: [rig
   $("interval").replaceChildren(interval(estimate, shown, target, $("interval").clientWidth || 280));
   const checks = estimate.checks ? [`${plural(estimate.checks, "check")}, ${estimate.wrong || "none"} wrong`] : [];
   if (estimate.skipped) checks.push(`${count(estimate.skipped)} skipped`);
+  if (estimate.waiting) checks.push(`${count(estimate.waiting)} open`);
   if (all) checks.push(`suggestions right ${count(right)} of ${count(all)} times`);
   $("checks").textContent = checks.join(" · ");
 }

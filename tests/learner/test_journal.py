@@ -33,7 +33,7 @@ def test_replay_gives_the_same_state_and_the_same_next_question(taught, tmp_path
     taught.save(tmp_path / "log.jsonl")
     again = fl.ActiveLearner.load(tmp_path / "log.jsonl", GRAPH)
     assert (again.labelled, again.skipped, again.classes) == (taught.labelled, taught.skipped, taught.classes)
-    np.testing.assert_array_equal(again.predict_proba(), taught.predict_proba())
+    np.testing.assert_allclose(again.predict_proba(), taught.predict_proba(), rtol=0, atol=1e-14)  # in other steps
     assert again.query(5) == taught.query(5)
 
 

@@ -48,7 +48,7 @@ def chances_without(field: Conditioned, answers: Sequence[NumberedAnswer], compo
     component. Nothing is fitted again (docs/maths.md, "Answers that may be wrong").
     """
     C, nodes = field.n_classes, np.array([each.node for each in answers], dtype=np.int64)
-    left = field.left_out(nodes[:0])
+    left = field.left_out(nodes[:0], nodes)
     order = np.argsort(left.nodes)
     row = order[np.searchsorted(left.nodes[order], nodes)]  # of each answer's node
     odds = np.zeros((field.n_nodes, C))  # what the unsure answers to a node say of itself
@@ -68,23 +68,22 @@ def chances_without(field: Conditioned, answers: Sequence[NumberedAnswer], compo
 def chances(field: Conditioned, answers: Sequence[NumberedAnswer]) -> Floats:
     """(u, C) TSA marginals; at nodes with unsure answers what the others say together with the answers' own odds.
 
-    The tie of an unsure answer is stronger than its odds, so that it counts for the other nodes; here it is taken off.
+    The tie of an unsure answer is stronger than its odds, so that it counts for the other nodes; here it is left out.
     """
     C, u, p = field.n_classes, field.unlabelled, two_step_marginals(field)
-    unsure = [each for each in answers if not each.sure and field.label[each.node] < 0]
-    nodes = np.array(sorted({each.node for each in unsure}), dtype=np.int64)
+    nodes = field.answers.in_doubt[0]
     if len(nodes) == 0:
         return p
-    place = np.searchsorted(u, nodes)
-    ties = np.array([field.answers.unsure[node].sum() for node in nodes.tolist()])
-    others = 1 / field.variance[place] - ties  # (m,) 1 / G without the ties
-    f = 2 * field.h[place] / field.variance[place, None]  # (m, C)
-    if field.centring is not None:
-        f -= 2 * Centre(field).offset[nodes] * np.maximum(others, 0)[:, None]
+    left = field.left_out(nodes[:0], nodes)
+    order = np.argsort(left.nodes)
+    row = order[np.searchsorted(left.nodes[order], nodes)]
+    offset = 0.0 if field.centring is None else Centre(field).offset[nodes]
+    f = 2 * (left.h[row] - offset) / left.variance[row, None]  # (m, C)
     if field.opinion is not None:
         f += field.opinion.pull(field)[nodes]
-    row = {int(node): at for at, node in enumerate(nodes)}
-    for each in unsure:
-        f[row[each.node]] += (each.odds - 2 * each.weight) * answer(each.label, C)
-    p[place] = chances_of(f / 2, np.ones(len(f)))
+    at = {int(node): k for k, node in enumerate(nodes)}
+    for each in answers:
+        if not each.sure and each.node in at:
+            f[at[each.node]] += each.odds * answer(each.label, C)
+    p[np.searchsorted(u, nodes)] = chances_of(f / 2, np.ones(len(f)))
     return p

@@ -4,9 +4,9 @@ import networkx as nx
 import numpy as np
 import oracle
 import pytest
-
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
+
 from fewlabels.graph import Graph
 
 

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from fewlabels.field.sparse.query.lookahead import LATE, _may_wait, _that_fit
 from fewlabels.field.sparse.query.racing import draw
+
 from fewlabels.kernels.cpu.wide_rows import WIDE
 
 N = 1_000

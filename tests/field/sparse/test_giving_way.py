@@ -4,8 +4,8 @@ from itertools import count
 
 import numpy as np
 import pytest
-
 from fewlabels.field.sparse import SparseField
+
 from fewlabels.learner.outcomes import Foresight
 from fewlabels.machine.giving_way import GaveWayError, giving_way
 from fewlabels.strategies import make_strategy

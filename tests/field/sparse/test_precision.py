@@ -9,13 +9,13 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
+from fewlabels.field.dense import DenseField
+from fewlabels.field.sparse import SparseField
+from fewlabels.field.sparse.solve import chebyshev, diagonal
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
 import fewlabels as fl
-from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve import chebyshev, diagonal
 
 N = 21_000  # beyond 20,000 nodes columns are kept in float32
 LONGEST = int(os.environ.get("FEWLABELS_LONGEST", "0"))

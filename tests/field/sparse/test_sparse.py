@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
+from fewlabels.field.dense import DenseField
+from fewlabels.field.sparse import SparseField, budget
+from fewlabels.field.sparse.query import racing
+from fewlabels.field.sparse.query.lookahead import node_state
 from support.fields import COSTS, plain_costs
 from support.graphs import in_pieces, random_labels, random_weights
 
 from fewlabels.errors import FewlabelsError, MemoryNeededError, SettingError
 from fewlabels.field import make_field
-from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField, budget
-from fewlabels.field.sparse.query import racing
-from fewlabels.field.sparse.query.lookahead import node_state
 from fewlabels.graph import Graph
 from fewlabels.kernels import reference, sparse_reference
 from fewlabels.kernels.cpu import neighbour_gains as beside

@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from fewlabels.field.sparse import SparseField
+from fewlabels.field.sparse.solve import diagonal, factor
 from support.graphs import random_weights
 
 from fewlabels.errors import MemoryNeededError
-from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve import diagonal, factor
 from fewlabels.graph import Graph
 from fewlabels.learner import ActiveLearner
 from fewlabels.machine import memory, progress

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.sparse.linalg import spsolve
-from support.graphs import in_pieces, random_weights
-
-from fewlabels.field.precision import Precision
 from fewlabels.field.sparse.solve import diagonal, jacobi
 from fewlabels.field.sparse.solve.choose import make_solver
 from fewlabels.field.sparse.solve.factor import Factor, SuperLU
 from fewlabels.field.sparse.solve.pcg import Aggregates, Diagonal, System, matrix_of, solve, unit_columns
 from fewlabels.field.sparse.solve.sketch import sketched
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
+from support.graphs import in_pieces, random_weights
+
+from fewlabels.field.precision import Precision
 from fewlabels.graph import Graph
 
 

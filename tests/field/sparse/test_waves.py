@@ -3,9 +3,6 @@
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components
-
-from fewlabels import Graph
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
 from fewlabels.field.sparse.solve import choose
@@ -15,6 +12,9 @@ from fewlabels.field.sparse.solve.kriging import Anchored
 from fewlabels.field.sparse.solve.pcg import System
 from fewlabels.field.sparse.solve.polynomial import Ordered, Scaled
 from fewlabels.field.sparse.solve.waves import SlowWaves
+from scipy.sparse.csgraph import connected_components
+
+from fewlabels import Graph
 from fewlabels.kernels.cpu.wide_rows import WIDE
 from tests.support.graphs import random_weights
 

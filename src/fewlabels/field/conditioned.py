@@ -328,14 +328,19 @@ class Conditioned:
         reach[self.label >= 0] = 0
         own = np.where(sure, self.precision.diagonal[nodes] - np.einsum("ij,ij->j", B, reach), 0.0)  # 1 / variance
         said = self.precision.diagonal[nodes, None] * y - ties.T @ all_h
-        pivot = reach[nodes, m]
+        pivot = np.where(sure, 1.0, reach[nodes, m])
         weight = np.divide(1, noise, out=np.zeros(len(noise)), where=~sure)
-        own[~sure] = (1 / np.where(sure, 1, pivot) - weight)[~sure]
+        own[~sure] = (1 / pivot - weight)[~sure]
+        piece = self.component[nodes]
+        alone = np.bincount(self.component[self.answers.nodes])[piece] == 1
+        own[alone] = 1
         h = y - said / own[:, None]
         h[~sure] = ((all_h[nodes] / pivot[:, None] - weight[:, None] * y) / own[:, None])[~sure]
+        h[alone], own[alone] = 0, 0
         reach = np.where(sure, reach, reach * weight)
         reach[nodes[sure], m[sure]] = 1
-        return LeftOut(nodes, h, 1 / own, y, reach[~self.answered].sum(axis=0), reach[sample].T)
+        variance = np.divide(1, own, out=np.full(len(own), np.inf), where=own > 0)
+        return LeftOut(nodes, h, variance, y, reach[~self.answered].sum(axis=0), reach[sample].T)
 
     # What to ask about: exactly of the nodes `asked` (u,), if not given those askable; the costs of others need not be
 

@@ -31,7 +31,8 @@ def covariance(weights: Floats, beta: float = 1.0, smoothness: float = 0.0) -> t
     """
     degree = weights.sum(axis=1)
     L = beta * (np.diag(degree) - weights)  # (L x)_k: how far x_k is from the values of its neighbours
-    Q = L + smoothness * L @ L / (beta * degree[degree > 0].mean())  # the larger x'Qx, the less likely are values x
+    mean = beta * degree.sum() / max((degree > 0).sum(), 1) or 1.0  # over the nodes that have edges
+    Q = L + smoothness * L @ L / mean  # the larger x'Qx, the less likely are values x
     K = np.linalg.pinv(Q, hermitian=True)
     level = np.eye(len(Q)) - Q @ K  # what Q takes to zero: 1 / size between nodes of the same piece
     return K, level > 0.5 / len(Q)

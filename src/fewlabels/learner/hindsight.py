@@ -92,10 +92,11 @@ class Hindsight:
 
     def leaning(self, nodes: Ints) -> Flags:
         """(m,) whether another class would be predicted at each of these nodes, had it no answer and one more of them
-        none, either; with the centre as it is without its own. None does where a leave-one-out takes a solve.
+        none, either; with the centre as it is without its own. None is said to where the covariance begins at some of
+        these answers.
         """
         found = np.zeros(len(nodes), dtype=bool)
-        if not len(nodes) or not self.at_hand:
+        if not len(nodes) or not np.isin(nodes, self._field.known.nodes).all():
             return found
         h, offset, heard, variance = self._without(nodes)
         predicted, left, row = self._decided(nodes, h, offset, heard, variance), self._left, self._rows(nodes)

@@ -12,9 +12,11 @@ from PIL import Image, ImageDraw
 
 from fewlabels import ActiveLearner, Graph
 from fewlabels.errors import FileError, NodeError
+from fewlabels.items import decoding
 from fewlabels.items import pictures as pictures_module
+from fewlabels.items.decoding import READ, upright
 from fewlabels.items.images import image_features
-from fewlabels.items.pictures import ImageFiles, counted, look_at, upright, whole
+from fewlabels.items.pictures import ImageFiles, counted, look_at, whole
 from fewlabels.items.read import read_items
 
 
@@ -118,7 +120,7 @@ def test_a_picture_browsers_cannot_show_is_drawn_once_and_no_larger_than_a_scree
     pictures = looked_at(tmp_path / "p.tif")
     first = pictures.full(0)
     assert opened(first).size == (2_048, 2_048)
-    monkeypatch.setattr(pictures_module, "upright", None)  # any other drawing would fail
+    monkeypatch.setattr(decoding, "upright", None)  # any other drawing would fail
     assert pictures.full(0) == first
 
 
@@ -264,7 +266,7 @@ def test_photos_of_phones(tmp_path, monkeypatch):
     content, kind = pictures.full(0)
     assert kind == "image/jpeg"
     assert np.allclose(pixel(content), (200, 30, 30), atol=12)
-    monkeypatch.setattr(pictures_module, "readers", lambda: pictures_module.READ)
+    monkeypatch.setattr(pictures_module, "readers", lambda: READ)
     path.touch()  # not remembered
     with pytest.raises(FileError, match=r"is a HEIC photo, .* pip install 'fewlabels\[heic\]'"):
         looked_at(path)

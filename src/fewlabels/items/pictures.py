@@ -7,13 +7,11 @@ import hashlib
 import io
 import os
 import stat
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +19,7 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, NodeError
+from fewlabels.items.decoding import PIXELS, decoded, encoded, readers
 from fewlabels.items.feature_cache import far_along
 from fewlabels.items.images import image_features
 from fewlabels.items.remembered import Remembered
@@ -32,15 +31,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 HEIC = (".heic", ".heif")  # photos of phones
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", *HEIC)
-READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the only readers of Pillow's own that may open the files
 MEDIA = {"JPEG": "jpeg", "MPO": "jpeg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp"}  # browsers show these
 THUMBNAIL = 128  # pixels, the longer side
 SHOWN = 2048  # the same of a picture in a format that browsers do not show
-PIXELS = 50_000_000  # in one image
-LARGE = 8_000_000  # pixels beyond which images are decoded one at a time: some 400 MB each
 ORIENTATION = 0x0112  # the tag of the metadata that tells how a photo was held; browsers heed it in JPEGs
 CACHED = 16  # pictures drawn for browsers that are kept
-_one_large = threading.Lock()
 
 
 class ImageFiles:
@@ -61,7 +56,7 @@ class ImageFiles:
         from PIL import Image
 
         one = self._files[item]
-        return encoded(_decoded(Image.open(io.BytesIO(_unchanged(one)), formats=readers()), SHOWN), one.drawn)
+        return encoded(decoded(Image.open(io.BytesIO(_unchanged(one)), formats=readers()), SHOWN), one.drawn)
 
     def thumbnail(self, item: int) -> tuple[bytes, str]:
         """A small JPEG, made when the image was first read."""
@@ -208,28 +203,6 @@ def _unchanged(one: Seen) -> bytes:
     return content
 
 
-def opened(path: Path, longest: int) -> Image.Image:
-    """The photo upright, in RGB, and no larger than this."""
-    from PIL import Image
-
-    try:
-        with Image.open(path, formats=readers()) as image:
-            if image.width * image.height > PIXELS:
-                raise ValueError(f"{image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}")
-            return _decoded(image, longest)
-    except Exception as error:  # broken files make Pillow raise almost anything
-        raise FileError(f"{path} is not an image that can be read ({error}). Repair or remove it.") from None
-
-
-def _decoded(image: Image.Image, longest: int) -> Image.Image:
-    """The image upright, in RGB, and no larger than this; large ones one at a time."""
-    with _one_large if image.width * image.height > LARGE else nullcontext():
-        image.draft("RGB", (2 * longest, 2 * longest))  # a large JPEG is decoded at about the size needed
-        small = upright(image)
-        small.thumbnail((longest, longest))
-        return small
-
-
 def _look(path: Path, features: bool) -> Seen | str:
     """What is kept of the image, or the reason why it cannot be shown."""
     from PIL import Image, UnidentifiedImageError
@@ -246,7 +219,7 @@ def _look(path: Path, features: bool) -> Seen | str:
             content = file.read()
         image = Image.open(io.BytesIO(content), formats=readers())
         kind, drawn = image.format or "", _drawn_as(image)
-        small = _decoded(image, THUMBNAIL)
+        small = decoded(image, THUMBNAIL)
         numbers = image_features(small).astype(np.float32).astype(float) if features else None  # as it is remembered
         sha256 = hashlib.sha256(content).hexdigest()
         return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers, drawn)
@@ -260,17 +233,6 @@ def _look(path: Path, features: bool) -> Seen | str:
         return f"is a broken image ({error or type(error).__name__})"
 
 
-@cache
-def readers() -> tuple[str, ...]:
-    """The Pillow readers that may open the files: those of READ, and HEIF where it is installed."""
-    try:
-        from pillow_heif import register_heif_opener
-    except ImportError:
-        return READ
-    register_heif_opener(thumbnails=False)
-    return (*READ, "HEIF")
-
-
 def _drawn_as(image: Image.Image) -> str:
     """The format to draw this image in for browsers; "" where they show the file itself, and the right way up."""
     if image.mode[:1] in "IF":
@@ -279,27 +241,3 @@ def _drawn_as(image: Image.Image) -> str:
         return "JPEG"
     turned = image.getexif().get(ORIENTATION, 1) != 1
     return "" if image.format in MEDIA and (not turned or MEDIA[image.format] == "jpeg") else "PNG"
-
-
-def upright(image: Image.Image) -> Image.Image:
-    """The image in RGB, turned as its metadata says, on white where it is transparent."""
-    from PIL import Image, ImageOps
-
-    turned = ImageOps.exif_transpose(image)
-    if turned.mode[:1] in "IF":  # 16 and 32 bits per pixel: stretch from its darkest to its lightest
-        values = np.array(turned, dtype=np.float32)
-        there = np.isfinite(values)
-        low, high = (float(values[there].min()), float(values[there].max())) if there.any() else (0.0, 0.0)
-        grey = (np.where(there, values, low) - low) * (255 / (high - low if high > low else 1.0))
-        turned = Image.fromarray(grey.astype(np.uint8))
-    if "transparency" in turned.info or turned.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
-        seen = turned.convert("RGBA")
-        turned = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)
-    return turned.convert("RGB")
-
-
-def encoded(image: Image.Image, kind: str) -> bytes:
-    """The image's bytes in a format that browsers show."""
-    out = io.BytesIO()
-    image.save(out, kind, **({"quality": 85} if kind == "JPEG" else {"compress_level": 1}))  # 1: a third of the time
-    return out.getvalue()

@@ -18,9 +18,9 @@ import numpy as np
 
 from fewlabels.arrays import Numbers
 from fewlabels.errors import ModelError, SettingError, nearest
+from fewlabels.items.decoding import opened
 from fewlabels.items.embedding.onnx_file import VERSION
 from fewlabels.items.feature_cache import cache_folder, far_along
-from fewlabels.items.pictures import opened
 
 INSTALL = "pip install 'fewlabels[embed]'"
 SUITS = {"image": "Qdrant/clip-ViT-B-32-vision", "text": "BAAI/bge-small-en-v1.5"}  # what "auto" takes

@@ -12,8 +12,8 @@ import numpy as np
 
 from fewlabels.arrays import Numbers, is_whole
 from fewlabels.errors import FileError
+from fewlabels.items.decoding import opened
 from fewlabels.items.embedding.onnx_file import OnnxFile, averaged
-from fewlabels.items.pictures import opened
 
 SIDE = 224  # pixels, where neither the model nor the JSON says
 TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(uint8)": np.uint8}

@@ -1,6 +1,7 @@
 """Pictures made to cost time or memory: the one that fails is left out, the others are shown."""
 
 import io
+import resource
 import signal
 import struct
 import subprocess
@@ -82,19 +83,18 @@ def test_a_tiny_picture_is_shown_while_four_slow_ones_are_drawn(tmp_path, monkey
 
     def held_up(image, longest):
         if image.width > 8:
-            shown.wait(5)
+            shown.wait(10)
         return real(image, longest)
 
     monkeypatch.setattr(pictures_module, "decoded", held_up)
     with served(items, tmp_path / "s.sqlite") as (_, client), ThreadPoolExecutor(4) as pool:
         drawn = [pool.submit(client.get, f"/api/items/{k}/image", timeout=30) for k in range(4)]
         time.sleep(0.3)
-        started = time.monotonic()
         assert client.get("/api/items/4/image", timeout=30).status_code == 200
-        waited = time.monotonic() - started
+        held = not any(one.done() for one in drawn)
         shown.set()
         assert {one.result().status_code for one in drawn} == {200}
-    assert waited < 2
+    assert held
 
 
 def test_a_file_of_many_bytes_is_neither_read_nor_served(tmp_path):
@@ -115,15 +115,21 @@ def test_pictures_of_few_bytes_take_some_four_hundred_megabytes_and_no_more(tmp_
     assert int(done.stdout.split()[-1]) < 700_000  # kB, with some 150,000 of Python and what it has loaded
 
 
-def test_ctrl_c_is_heard_within_a_second_while_pictures_are_decoded(tmp_path):
+def test_ctrl_c_is_heard_while_pictures_are_decoded(tmp_path):
+    """Within a second where nobody else computes: so it is computing that is counted, with what it takes to start."""
     slow_jpeg(tmp_path / "a.jpg", 8000)
     slow_jpeg(tmp_path / "b.jpg", 8000)
     Image.new("RGB", (8, 8)).save(tmp_path / "c.jpg")
+    before = computed()
     with subprocess.Popen(looking(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         process.stdout.readline()  # Reading 3 images
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        try:
-            process.wait(1)
-        finally:
-            process.kill()
+    assert process.returncode == -signal.SIGINT
+    assert computed() - before < 4
+
+
+def computed():
+    """The seconds that processes which have ended computed for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -49,6 +49,9 @@ class Again:
     def thumbnail(self, item):
         return self.pictures.thumbnail(int(self.which[item]))
 
+    def slow(self, item):
+        return False
+
 
 def pile(n=2500):
     """n digits, those beyond 1,797 copies with a little noise; what each one is."""

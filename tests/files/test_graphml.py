@@ -101,3 +101,32 @@ class TestGraphml:
         damaged = whole[:where] + noise + whole[where + len(noise) // 2 :]
         (tmp_path / "g.graphml").write_bytes(damaged.encode("utf-8", "surrogatepass"))
         assert told(quietly, Graph.from_graphml, tmp_path / "g.graphml").startswith(("Graph(", f"{tmp_path}/g.graphml"))
+
+
+LONG = "x" * 3_000_000
+NODES = '<node id="a"/><node id="b"/><edge source="a" target="b">{}</edge>'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"<graphml><graph>{NODES.format('')}<!--{LONG}--></graph></graphml>",
+        f'<graphml><graph>{NODES.format("")}<node id="c" z="{LONG}"/></graph></graphml>',
+        f"<{LONG[:100_000]}/>",
+        f"<!--{LONG[:100_000]}--><graphml><graph>{NODES.format('')}</graph></graphml>",
+    ],
+)
+def test_a_tag_or_comment_of_megabytes_is_refused(tmp_path, content):
+    """Each piece that is read goes through all of it again: 100 MB in the root's tag never came to an end."""
+    (tmp_path / "g.graphml").write_text(content)
+    with pytest.raises(FileError, match=r"holds a tag or a comment of more than [\d,]+ bytes: remove it"):
+        Graph.from_graphml(tmp_path / "g.graphml")
+
+
+def test_a_long_word_in_the_place_of_a_weight_is_not_repeated_whole(tmp_path):
+    key = '<key id="w" for="edge" attr.name="weight"/>'
+    weight = f'<data key="w">{LONG}</data>'
+    (tmp_path / "g.graphml").write_text(f"<graphml>{key}<graph>{NODES.format(weight)}</graph></graphml>")
+    with pytest.raises(FileError, match="is not a number >= 0: fix or remove that edge") as refused:
+        Graph.from_graphml(tmp_path / "g.graphml")
+    assert len(str(refused.value)) < 300 + len(str(tmp_path))

@@ -12,9 +12,11 @@ from PIL import Image, ImageDraw
 
 from fewlabels import ActiveLearner, Graph
 from fewlabels.errors import FileError, NodeError
+from fewlabels.items import decoding
 from fewlabels.items import pictures as pictures_module
+from fewlabels.items.decoding import READ, decoded
 from fewlabels.items.images import image_features
-from fewlabels.items.pictures import ImageFiles, counted, look_at, upright, whole
+from fewlabels.items.pictures import ImageFiles, counted, look_at, whole
 from fewlabels.items.read import read_items
 
 
@@ -55,7 +57,7 @@ def test_transparent_is_white(mode):
     image = Image.new("RGBA", (4, 4), (0, 0, 0, 0)).convert(mode)
     if mode == "P":
         image.info["transparency"] = image.getpixel((0, 0))
-    assert upright(image).getpixel((1, 1)) == (255, 255, 255)
+    assert decoded(image, 4).getpixel((1, 1)) == (255, 255, 255)
 
 
 def test_sixteen_bits_a_pixel_are_shown_from_darkest_to_lightest(tmp_path):
@@ -118,12 +120,12 @@ def test_a_picture_browsers_cannot_show_is_drawn_once_and_no_larger_than_a_scree
     pictures = looked_at(tmp_path / "p.tif")
     first = pictures.full(0)
     assert opened(first).size == (2_048, 2_048)
-    monkeypatch.setattr(pictures_module, "upright", None)  # any other drawing would fail
+    monkeypatch.setattr(pictures_module, "decoded", None)  # any other drawing would fail
     assert pictures.full(0) == first
 
 
 def test_an_image_of_too_many_pixels_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
-    monkeypatch.setattr(pictures_module, "PIXELS", 99)
+    monkeypatch.setattr(decoding, "PIXELS", 99)
     Image.new("L", (10, 10)).save(tmp_path / "p.png")
     with pytest.raises(FileError, match="has 10 x 10 pixels, over the limit of 99: shrink it"):
         looked_at(tmp_path / "p.png")
@@ -264,7 +266,7 @@ def test_photos_of_phones(tmp_path, monkeypatch):
     content, kind = pictures.full(0)
     assert kind == "image/jpeg"
     assert np.allclose(pixel(content), (200, 30, 30), atol=12)
-    monkeypatch.setattr(pictures_module, "readers", lambda: pictures_module.READ)
+    monkeypatch.setattr(decoding, "readers", lambda: READ)
     path.touch()  # not remembered
     with pytest.raises(FileError, match=r"is a HEIC photo, .* pip install 'fewlabels\[heic\]'"):
         looked_at(path)

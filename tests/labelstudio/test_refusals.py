@@ -113,6 +113,15 @@ class TestAuthentication:
         assert client.post("/setup", content=b"", headers={"content-length": str(LARGEST + 1)}).status_code == 413
 
 
+@pytest.mark.parametrize("body", [b'{"x":[' + b"[]," * 1_000_000 + b"[]]}", b'{"x":' + b"[" * 2_000_000])
+def test_lists_without_end_are_refused_before_they_are_parsed(unmoved, body):
+    """Three bytes of an empty list become 64 in memory: 63 MB of them took 2 GB."""
+    _, client = unmoved
+    reply = client.post("/setup", content=body, headers={"content-type": "application/json"})
+    assert reply.status_code == 413, reply.text
+    assert "more than the limit of 1,000,000 values" in reply.json()["detail"]
+
+
 def test_a_config_with_too_many_choices_is_refused_whole(opened):
     session, client = opened()
     choices = "".join(f'<Choice value="c{k}"/>' for k in range(301))

@@ -46,6 +46,36 @@ def word_vectors(path, vectors):
     return _saved(path, nodes, inputs, out, [numpy_helper.from_array(table, "table")])
 
 
+def endless(path):
+    """(n, 3) the means, on which a loop then works for ever."""
+    out, put = helper.make_tensor_value_info, helper.make_tensor_value_info
+    bool_, whole = TensorProto.BOOL, TensorProto.INT64
+    inputs = [put("i", whole, []), put("go", bool_, []), put("v", TensorProto.FLOAT, None)]
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Sin", ["v"], ["w"])],
+        "body", inputs, [out("on", bool_, []), out("w", TensorProto.FLOAT, None)],
+    )  # fmt: skip
+    nodes = [
+        helper.make_node("ReduceMean", ["x"], ["m"], axes=[2, 3], keepdims=0),
+        helper.make_node("Loop", ["", "true", "m"], ["y"], body=body),
+    ]
+    true = numpy_helper.from_array(np.array(True), "true")
+    return _saved(path, nodes, [put("x", TensorProto.FLOAT, ("n", 3, 8, 8))], out("y", TensorProto.FLOAT, None), [true])
+
+
+def stretched(path, shape, axes):
+    """The mean of each photo, written over and over: an array of this shape."""
+    out = put = helper.make_tensor_value_info
+    nodes = [
+        helper.make_node("ReduceMean", ["x"], ["m"], axes=[1, 2, 3], keepdims=0),
+        helper.make_node("Unsqueeze", ["m", "axes"], ["u"]),
+        helper.make_node("Expand", ["u", "shape"], ["y"]),
+    ]
+    constants = [numpy_helper.from_array(np.array(axes), "axes"), numpy_helper.from_array(np.array(shape), "shape")]
+    inputs = [put("x", TensorProto.FLOAT, ("n", 3, 8, 8))]
+    return _saved(path, nodes, inputs, out("y", TensorProto.FLOAT, None), constants)
+
+
 @contextmanager
 def hub(folder, repository):
     """The address of a hub on this machine that offers the files of a folder as one repository; counts downloads."""

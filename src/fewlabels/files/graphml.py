@@ -56,7 +56,7 @@ class _Found:
     def start(self, tag: str, attributes: Attributes, line: int) -> None:
         self._line = line
         if not self._open and tag != "graphml":
-            raise FileError(f"{self._path} begins with <{tag}>, not with <graphml>: save the graph as GraphML.")
+            raise FileError(f"{self._path} begins with <{tag[:80]}>, not with <graphml>: save the graph as GraphML.")
         self._open.append(tag)
         if tag == "graph":
             self._graph(attributes)
@@ -90,9 +90,9 @@ class _Found:
         names = list(self._number)
         if len(self._number) > sum(self._declared):
             unknown = next(node for node, k in self._number.items() if not self._declared[k])
-            raise FileError(f"{self._path}: an edge names {unknown!r}, and no <node> has that id. Add one.")
+            raise FileError(f"{self._path}: an edge names {unknown[:80]!r}, and no <node> has that id. Add one.")
         if self._name is not None:
-            bare = next((node for k, node in enumerate(names) if k not in self._named), None)
+            bare = next((node[:80] for k, node in enumerate(names) if k not in self._named), None)
             if bare is not None:
                 raise FileError(f"{self._path}: the node {bare!r} has no attribute {self._name!r}. Leave out name=...")
             names = [self._named[k] for k in range(len(names))]
@@ -118,7 +118,7 @@ class _Found:
     def _begin_node(self, attributes: Attributes) -> None:
         self._node = self._number_of(attributes.get("id"), "a <node> has no id")
         if self._declared[self._node]:
-            raise self._wrong(f"the node {attributes['id']!r} is listed twice: give every node an id of its own")
+            raise self._wrong(f"the node {attributes['id'][:80]!r} is listed twice: give every node an id of its own")
         self._declared[self._node] = 1
 
     def _begin_edge(self, attributes: Attributes) -> None:
@@ -149,7 +149,7 @@ class _Found:
         except ValueError:
             number = math.nan
         if not 0 <= number < math.inf:
-            raise self._wrong(f"the weight {text!r} is not a number >= 0: fix or remove that edge")
+            raise self._wrong(f"the weight {text[:80]!r} is not a number >= 0: fix or remove that edge")
         return number
 
     def _wrong(self, fact: str) -> FileError:

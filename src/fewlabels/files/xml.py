@@ -11,6 +11,9 @@ from fewlabels.errors import FewlabelsError, FileError
 Attributes = Mapping[str, str]
 FIRST, PIECE = 64, 2**16  # bytes fed at a time: before the root element, where a document type may stand, and after
 
+LONGEST = 2**20  # bytes of one tag with its attributes, or one comment: each piece goes through all of it again
+BEFORE = 2**16  # the same before the root element has begun, where pieces are small
+
 
 def read_xml(
     file: BinaryIO,
@@ -30,7 +33,7 @@ def read_xml(
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     text: list[str] = []
-    begun = False
+    begun, fed = False, 0
 
     def on_start(name: str, attributes: dict[str, str]) -> None:
         nonlocal begun
@@ -50,6 +53,9 @@ def read_xml(
     try:
         while piece := file.read(PIECE if begun else FIRST):  # so few that no declared entity is used yet
             parser.Parse(piece, False)
+            fed, most = fed + len(piece), LONGEST if begun else BEFORE
+            if fed - parser.CurrentByteIndex > most:
+                raise FileError(f"{what} holds a tag or a comment of more than {most:,} bytes: remove it.")
         parser.Parse(b"", True)
     except FewlabelsError:
         raise

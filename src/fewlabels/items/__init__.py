@@ -38,6 +38,9 @@ class Pictures(Protocol):
     def file(self, item: int) -> Path | None:
         """Where the file lies; None where the image is drawn."""
 
+    def slow(self, item: int) -> bool:
+        """Whether the image itself takes long to make."""
+
 
 @dataclass(frozen=True)
 class Items:

@@ -62,10 +62,13 @@ class DigitPictures:
     def file(self, item: int) -> None:
         return None
 
+    def slow(self, item: int) -> bool:
+        return False
+
     def _draw(self, item: int, side: int) -> bytes:
         from PIL import Image
 
-        from fewlabels.items.pictures import encoded
+        from fewlabels.items.decoding import encoded
 
         if not 0 <= item < len(self._images):
             raise NodeError(f"there is no item {item}: items are 0 to {len(self._images) - 1}.")

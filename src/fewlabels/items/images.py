@@ -11,7 +11,7 @@ from fewlabels.arrays import Floats
 if TYPE_CHECKING:
     from PIL import Image
 
-VERSION = 2  # of the features: raise it when they change, and cached ones are computed anew
+VERSION = 3  # of the features: raise it when they change, and cached ones are computed anew
 SIDE = 32  # pixels; outlines are computed at this size
 CELLS = 6  # the colour thumbnail is CELLS x CELLS
 SLOPES = 24  # directions of outlines, wherever they are

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import os
 import stat
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from functools import cache, lru_cache
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from fewlabels.arrays import Floats
 from fewlabels.errors import FileError, NodeError
+from fewlabels.items.decoding import HEIC, decoded, encoded, fault, file_content, open_image
 from fewlabels.items.feature_cache import far_along
 from fewlabels.items.images import image_features
 from fewlabels.items.remembered import Remembered
@@ -30,17 +31,13 @@ if TYPE_CHECKING:
     from PIL import Image
 
 T = TypeVar("T")
-HEIC = (".heic", ".heif")  # photos of phones
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", *HEIC)
-READ = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the only readers of Pillow's own that may open the files
 MEDIA = {"JPEG": "jpeg", "MPO": "jpeg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp"}  # browsers show these
 THUMBNAIL = 128  # pixels, the longer side
 SHOWN = 2048  # the same of a picture in a format that browsers do not show
-PIXELS = 50_000_000  # in one image
-LARGE = 8_000_000  # pixels beyond which images are decoded one at a time: some 400 MB each
 ORIENTATION = 0x0112  # the tag of the metadata that tells how a photo was held; browsers heed it in JPEGs
 CACHED = 16  # pictures drawn for browsers that are kept
-_one_large = threading.Lock()
+SLOW = 0.3  # seconds of computing; the page draws one picture at a time that takes longer
 
 
 class ImageFiles:
@@ -58,10 +55,8 @@ class ImageFiles:
         return self._drawn(item), f"image/{one.drawn.lower()}"
 
     def _draw(self, item: int) -> bytes:
-        from PIL import Image
-
         one = self._files[item]
-        return encoded(_decoded(Image.open(io.BytesIO(_unchanged(one)), formats=readers()), SHOWN), one.drawn)
+        return encoded(decoded(open_image(_unchanged(one)), SHOWN), one.drawn)
 
     def thumbnail(self, item: int) -> tuple[bytes, str]:
         """A small JPEG, made when the image was first read."""
@@ -76,6 +71,11 @@ class ImageFiles:
 
     def file(self, item: int) -> Path:
         return self._files[self._number(item)].path
+
+    def slow(self, item: int) -> bool:
+        """Whether it must be drawn, and that takes long."""
+        one = self._files[self._number(item)]
+        return bool(one.drawn) and one.slow
 
     def _number(self, item: int) -> int:
         if not 0 <= item < len(self._files):
@@ -140,15 +140,36 @@ def look_at(
     remembered = Remembered(paths, features)
     allowed = {k: seen for k, seen in remembered.known.items() if lies_within(seen.path)}
     new = [k for k in range(len(paths)) if k not in allowed]
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Pillow warns about (size, odd metadata) is handled in _look
-            looked = zip(new, pool.map(one, [paths[k] for k in new]), strict=True)
-            answers = allowed | dict(counted(remembered.keeping(looked), len(new), tell))
-    finally:
-        pool.shutdown(cancel_futures=True)  # Ctrl-C does not wait for the remaining images
+    with warnings.catch_warnings(), closing(_in_threads(one, [paths[k] for k in new])) as looked:
+        warnings.simplefilter("ignore")  # what Pillow warns about (size, odd metadata) is handled in _look
+        kept = remembered.keeping(zip(new, looked, strict=True))
+        answers = allowed | dict(counted(kept, len(new), tell))
     return [answers[k] for k in range(len(paths))]
+
+
+def _in_threads(work: Callable[[Path], T], paths: Sequence[Path]) -> Generator[T, None, None]:
+    """The results in order. Nobody waits for these threads: Ctrl-C ends the program while they still decode."""
+    results: list[Future[T]] = [Future() for _ in paths]
+    left = deque(zip(paths, results, strict=True))
+
+    def take() -> None:
+        while True:
+            try:
+                path, result = left.popleft()
+            except IndexError:
+                return
+            try:
+                result.set_result(work(path))
+            except BaseException as error:
+                result.set_exception(error)
+
+    for _ in range(min(os.cpu_count() or 1, len(paths))):
+        threading.Thread(target=take, daemon=True).start()
+    try:
+        for result in results:
+            yield result.result()
+    finally:
+        left.clear()
 
 
 def whole(paths: Sequence[Path], answers: Sequence[Seen | str], *, in_table: bool) -> list[Seen]:
@@ -208,67 +229,24 @@ def _unchanged(one: Seen) -> bytes:
     return content
 
 
-def opened(path: Path, longest: int) -> Image.Image:
-    """The photo upright, in RGB, and no larger than this."""
-    from PIL import Image
-
-    try:
-        with Image.open(path, formats=readers()) as image:
-            if image.width * image.height > PIXELS:
-                raise ValueError(f"{image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}")
-            return _decoded(image, longest)
-    except Exception as error:  # broken files make Pillow raise almost anything
-        raise FileError(f"{path} is not an image that can be read ({error}). Repair or remove it.") from None
-
-
-def _decoded(image: Image.Image, longest: int) -> Image.Image:
-    """The image upright, in RGB, and no larger than this; large ones one at a time."""
-    with _one_large if image.width * image.height > LARGE else nullcontext():
-        image.draft("RGB", (2 * longest, 2 * longest))  # a large JPEG is decoded at about the size needed
-        small = upright(image)
-        small.thumbnail((longest, longest))
-        return small
-
-
 def _look(path: Path, features: bool) -> Seen | str:
     """What is kept of the image, or the reason why it cannot be shown."""
-    from PIL import Image, UnidentifiedImageError
-
     if not path.is_file():
         return "is not a plain file" if path.exists() else "does not exist"
     try:
         path = path.resolve()  # a link is followed now, and not when it may lead elsewhere
-        with path.open("rb") as file:
-            image = Image.open(file, formats=readers())
-            if image.width * image.height > PIXELS:
-                return f"has {image.width:,} x {image.height:,} pixels, over the limit of {PIXELS:,}: shrink it"
-            file.seek(0)
-            content = file.read()
-        image = Image.open(io.BytesIO(content), formats=readers())
+        content = file_content(path)
+        started = time.thread_time()
+        image = open_image(content)
         kind, drawn = image.format or "", _drawn_as(image)
-        small = _decoded(image, THUMBNAIL)
+        small = decoded(image, THUMBNAIL)
+        del image  # with the canvases of its decoder
+        slow = time.thread_time() - started > SLOW
         numbers = image_features(small).astype(np.float32).astype(float) if features else None  # as it is remembered
         sha256 = hashlib.sha256(content).hexdigest()
-        return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers, drawn)
-    except UnidentifiedImageError:
-        if path.suffix.lower() in HEIC and "HEIF" not in readers():
-            return "is a HEIC photo, and what reads it is not installed: pip install 'fewlabels[heic]'"
-        return f"is not an image that can be read ({', '.join(readers())})"
-    except Image.DecompressionBombError:
-        return f"has far more pixels than the limit of {PIXELS:,}: shrink it"
+        return Seen(path, kind, sha256, len(content), encoded(small, "JPEG"), numbers, drawn, slow)
     except Exception as error:  # broken files make Pillow raise almost anything, SyntaxError and struct.error included
-        return f"is a broken image ({error or type(error).__name__})"
-
-
-@cache
-def readers() -> tuple[str, ...]:
-    """The Pillow readers that may open the files: those of READ, and HEIF where it is installed."""
-    try:
-        from pillow_heif import register_heif_opener
-    except ImportError:
-        return READ
-    register_heif_opener(thumbnails=False)
-    return (*READ, "HEIF")
+        return fault(error, path)
 
 
 def _drawn_as(image: Image.Image) -> str:
@@ -279,27 +257,3 @@ def _drawn_as(image: Image.Image) -> str:
         return "JPEG"
     turned = image.getexif().get(ORIENTATION, 1) != 1
     return "" if image.format in MEDIA and (not turned or MEDIA[image.format] == "jpeg") else "PNG"
-
-
-def upright(image: Image.Image) -> Image.Image:
-    """The image in RGB, turned as its metadata says, on white where it is transparent."""
-    from PIL import Image, ImageOps
-
-    turned = ImageOps.exif_transpose(image)
-    if turned.mode[:1] in "IF":  # 16 and 32 bits per pixel: stretch from its darkest to its lightest
-        values = np.array(turned, dtype=np.float32)
-        there = np.isfinite(values)
-        low, high = (float(values[there].min()), float(values[there].max())) if there.any() else (0.0, 0.0)
-        grey = (np.where(there, values, low) - low) * (255 / (high - low if high > low else 1.0))
-        turned = Image.fromarray(grey.astype(np.uint8))
-    if "transparency" in turned.info or turned.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
-        seen = turned.convert("RGBA")
-        turned = Image.alpha_composite(Image.new("RGBA", seen.size, "white"), seen)
-    return turned.convert("RGB")
-
-
-def encoded(image: Image.Image, kind: str) -> bytes:
-    """The image's bytes in a format that browsers show."""
-    out = io.BytesIO()
-    image.save(out, kind, **({"quality": 85} if kind == "JPEG" else {"compress_level": 1}))  # 1: a third of the time
-    return out.getvalue()

@@ -48,15 +48,15 @@ class Remembered:
 def _packed(one: Seen) -> bytes:
     """A line of JSON, then the features, then the thumbnail."""
     numbers = b"" if one.features is None else one.features.astype("<f4").tobytes()
-    head = [one.format, one.sha256, one.size, one.drawn, len(numbers) // WIDTH]
+    head = [one.format, one.sha256, one.size, one.drawn, one.slow, len(numbers) // WIDTH]
     return json.dumps(head).encode() + b"\n" + numbers + one.thumbnail
 
 
 def _unpacked(real: str, content: bytes) -> Seen | None:
     head, _, rest = content.partition(b"\n")
     try:
-        kind, sha256, size, drawn, width = json.loads(head)
+        kind, sha256, size, drawn, slow, width = json.loads(head)
         numbers = np.frombuffer(rest[: width * WIDTH], "<f4").astype(float) if width else None
-        return Seen(Path(real), kind, sha256, size, rest[width * WIDTH :], numbers, drawn)
+        return Seen(Path(real), kind, sha256, size, rest[width * WIDTH :], numbers, drawn, slow)
     except (ValueError, TypeError):
         return None

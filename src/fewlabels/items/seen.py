@@ -19,3 +19,4 @@ class Seen:
     thumbnail: bytes
     features: Floats | None
     drawn: str = ""  # the format in which it is drawn for browsers, "" where they show the file itself
+    slow: bool = False  # decoding it takes long

@@ -32,7 +32,7 @@ from fewlabels.web.guard import Guard, Rules
 
 USER = "fewlabels"  # of basic authentication; the token is the password
 MODEL = "fewlabels"  # the version of every prediction, and what the model is to be called in Label Studio
-LARGEST = 2**26  # bytes: a hundred tasks at a time, with all that was said about them
+LARGEST = 2**25  # bytes: a hundred tasks at a time, with all that was said about them
 MOST = 10_000  # tasks in one request
 TAUGHT = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED", "ANNOTATIONS_CREATED")
 TAKEN_BACK = ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")

@@ -17,6 +17,7 @@ from fewlabels.web.guesses import Guesses
 from fewlabels.web.visitors import Visitors
 
 LARGEST_BODY = 2**20  # bytes
+MOST_VALUES = 1_000_000  # in a body, and commas in its texts: three bytes of JSON can take a hundred in memory
 DRAINED = 16 * LARGEST_BODY  # of a refused body this much is read and dropped: a client still sending misses the reply
 LONGEST = 200  # characters in the path of one of the page's files
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -155,15 +156,19 @@ class Guard:
                 send_with_caution, *refusal, page=self._sign_in(b"token=" in scope["query_string"]) if as_page else None
             )
             return
-        taken = 0
+        taken = values = 0
 
         async def receive_within_limits() -> Message:
-            nonlocal taken
+            nonlocal taken, values
             message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > self._rules.largest:
-                await _drain(receive)
-                raise HTTPException(413, f"more than the limit of {self._rules.largest:,} bytes")
+            body = message.get("body", b"")
+            taken += len(body)
+            values += sum(map(body.count, (b",", b"[", b"{")))
+            if taken > self._rules.largest or values > MOST_VALUES:
+                if message.get("more_body", False):
+                    await _drain(receive)
+                over = f"{self._rules.largest:,} bytes" if taken > self._rules.largest else f"{MOST_VALUES:,} values"
+                raise HTTPException(413, f"more than the limit of {over}")
             return message
 
         await self._app(scope, receive_within_limits, send_with_caution)

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from fewlabels import __version__
 from fewlabels.errors import NodeError
+from fewlabels.items import Pictures
 from fewlabels.session import ConflictError, Question, Session, Snapshot
 from fewlabels.session.limits import LONGEST_NAME
 from fewlabels.web import present, requests, shapes
@@ -159,6 +160,7 @@ def looking(
     standing_reply = _made_once(lambda shot: present.standing(shot.standing))
     predictions_reply = _made_once(present.predictions)
     drawing = CapacityLimiter(DRAWING)  # threads of their own: all others may be waiting for the learner
+    slowly = CapacityLimiter(1)  # the same for pictures that take long: the others do not wait for them
 
     @api.get("/api/session")
     async def about(request: Request) -> shapes.About:
@@ -214,7 +216,8 @@ def looking(
     @api.get("/api/items/{item}/image", response_class=Response)
     async def image(item: int) -> Response:
         """The picture of an item."""
-        return await to_thread.run_sync(_picture, session, item, "full", limiter=drawing)
+        slow = _pictures(session, item).slow(item)
+        return await to_thread.run_sync(_picture, session, item, "full", limiter=slowly if slow else drawing)
 
     @api.get("/api/items/{item}/thumbnail", response_class=Response)
     async def thumbnail(item: int) -> Response:
@@ -234,11 +237,15 @@ def _made_once(shape: Callable[[Snapshot], BaseModel]) -> Callable[[Snapshot], R
     return reply
 
 
-def _picture(session: Session, item: int, size: str) -> Response:
+def _pictures(session: Session, item: int) -> Pictures:
     session.check_item(item)
     if session.items.pictures is None:
         raise NodeError(f"item {item} has no picture: the items are of kind {session.items.kind!r}.")
-    content, media_type = getattr(session.items.pictures, size)(item)
+    return session.items.pictures
+
+
+def _picture(session: Session, item: int, size: str) -> Response:
+    content, media_type = getattr(_pictures(session, item), size)(item)
     return Response(content, media_type=media_type)
 
 

@@ -15,6 +15,7 @@ from fewlabels.items.embedding.onnx_texts import TextNetwork
 from fewlabels.items.feature_cache import cached_features, file_keys, text_keys
 from fewlabels.items.pictures import SUFFIXES
 
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when onnxruntime is imported, which comes later
 AUTO = "auto"
 AT_ONCE = 16  # photos or texts computed and stored at a time
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from fewlabels.arrays import Numbers
 from fewlabels.errors import ModelError, SettingError, nearest
-from fewlabels.items.embedding.onnx_file import VERSION
+from fewlabels.items.decoding import opened
+from fewlabels.items.embedding.onnx_file import VERSION, in_thread
 from fewlabels.items.feature_cache import cache_folder, far_along
-from fewlabels.items.pictures import opened
 
 INSTALL = "pip install 'fewlabels[embed]'"
 SUITS = {"image": "Qdrant/clip-ViT-B-32-vision", "text": "BAAI/bge-small-en-v1.5"}  # what "auto" takes
@@ -48,7 +48,7 @@ class Named:
             self._loaded = _load(self.name, self._kind, self._tell)
         if self._kind == "image":
             things = [opened(path, LONGEST) for path in things]
-        return np.stack(list(self._loaded.embed(things)))
+        return in_thread(lambda: np.stack(list(self._loaded.embed(things))))
 
 
 def models_folder() -> Path:

@@ -12,11 +12,16 @@ import numpy as np
 
 from fewlabels.arrays import Numbers, is_whole
 from fewlabels.errors import FileError
+from fewlabels.items.decoding import opened
 from fewlabels.items.embedding.onnx_file import OnnxFile, averaged
-from fewlabels.items.pictures import opened
 
 SIDE = 224  # pixels, where neither the model nor the JSON says
-TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(uint8)": np.uint8}
+LARGEST = 2048  # pixels of a side that a network is given
+TYPES: dict[str, type[np.generic]] = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(uint8)": np.uint8,
+}
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,8 @@ class Preparation:
 
     def faults(self) -> str:
         """What is wrong with it, if anything."""
-        if not is_whole(self.size) or not 8 <= self.size <= 2048:
-            return f"size is {self.size!r}: give 8 to 2048 pixels"
+        if not is_whole(self.size) or not 8 <= self.size <= LARGEST:
+            return f"size is {self.size!r}: give 8 to {LARGEST} pixels"
         for name, three in (("mean", self.mean), ("std", self.std)):
             numbers = isinstance(three, (list, tuple)) and [isinstance(v, (int, float)) for v in three] == [True] * 3
             if not numbers or (name == "std" and min(three) <= 0):
@@ -55,9 +60,7 @@ class PhotoNetwork(OnnxFile):
     def numbers(self, things: Sequence[Path]) -> Numbers:
         """(m, d) of photos, given by path."""
         wanted, colours_first, (height, width) = self._input()
-        made = np.stack([self._squared(path, height, width) for path in things])  # (m, height, width, 3)
-        if wanted.type != "tensor(uint8)":
-            made = ((made / 255 - np.array(self.how.mean)) / np.array(self.how.std)).astype(TYPES[wanted.type])
+        made = np.stack([self._prepared(path, height, width, TYPES[wanted.type]) for path in things])  # (m, h, w, 3)
         if colours_first:
             made = np.ascontiguousarray(made.transpose(0, 3, 1, 2))
         step = 1 if wanted.shape[0] == 1 else len(made)
@@ -78,7 +81,17 @@ class PhotoNetwork(OnnxFile):
         if isinstance(colours, int) and colours != 3:
             raise refusal
         height, width = (side if isinstance(side, int) else self.how.size for side in stated)
+        if not 1 <= min(height, width) <= max(height, width) <= LARGEST:
+            raise FileError(
+                f"{self.path} takes photos of {height:,} x {width:,} pixels: 1 to {LARGEST} a side can be given."
+            )
         return wanted, colours_first, (height, width)
+
+    def _prepared(self, path: Path, height: int, width: int, kind: type[np.generic]) -> Numbers:
+        photo = self._squared(path, height, width)
+        if kind is np.uint8:
+            return photo
+        return ((photo / 255 - np.array(self.how.mean)) / np.array(self.how.std)).astype(kind)
 
     def _squared(self, path: Path, height: int, width: int) -> Numbers:
         from PIL import Image, ImageOps

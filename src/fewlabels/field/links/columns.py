@@ -111,7 +111,9 @@ class Columns:
                     change = self._covariance.reduction(old, nodes) - self._covariance.reduction(new, nodes)
                     self.X[:, slots] += change
             self.X[labelled] = 0
-            freed = np.flatnonzero((old.label >= 0) & (new.label < 0))  # their rows were zero: columns say what they are
+            freed = np.flatnonzero(
+                (old.label >= 0) & (new.label < 0)
+            )  # their rows were zero: columns say what they are
             if len(freed):
                 kept = np.flatnonzero(self.nodes >= 0)
                 self.X[np.ix_(freed, kept)] = self._solved(new, freed)[self.nodes[kept]].T

@@ -57,9 +57,7 @@ class _Lookahead:
         else:
             sparse_marginals.two_step(h, multiplicity, self.diagonal, field.label, island, chance, error_now)
         size = size_of(h) if field.smoothness or field.opinion is not None else np.empty(0)
-        self.state = NodeState(
-            h, chance, multiplicity, self.diagonal, field.least, island, error_now, harmonic, size
-        )
+        self.state = NodeState(h, chance, multiplicity, self.diagonal, field.least, island, error_now, harmonic, size)
 
     def costs(self, among: Flags) -> Costs:
         started = time.perf_counter()

@@ -208,9 +208,7 @@ class OnDemand:
         B = np.where(self._held[:, None], 0.0, B)
         for part in blocks_of(X.shape[1]):
             mine, of = np.array(X[:, part], dtype=float), np.ascontiguousarray(B[:, part])
-            if not refine(
-                mine, lambda X, of=of: self.system.residual(of, X), self.solver.solve, tolerance, SLOWEST
-            ):
+            if not refine(mine, lambda X, of=of: self.system.residual(of, X), self.solver.solve, tolerance, SLOWEST):
                 mine, _ = pcg.solve(self.system, of, tolerance)
             found[:, part] = mine
         return found

@@ -89,7 +89,9 @@ def choose(precision: Precision, piece: Ints, anchor: Ints, kind: str = "auto") 
         found = by_waves(MIXED) or by_waves(SLUGGISH) or by_waves(0.0)
         if found is not None:
             return pinned(found, "a factor would fill in")
-    return Choice(lambda others: ByGradients(_operator(precision, anchor, others)), "a small graph whose factor fills in")
+    return Choice(
+        lambda others: ByGradients(_operator(precision, anchor, others)), "a small graph whose factor fills in"
+    )
 
 
 def for_held(precision: Precision, held: Ints, unsure: Floats) -> Solver:

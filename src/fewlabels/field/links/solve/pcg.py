@@ -73,7 +73,9 @@ class Operator(NamedTuple):
         """(n, m) Q X, in all rows, by differences along the edges: where X is smooth they are small and exact."""
         QX = LX = blocks.laplacian(self.indptr, self.indices, self.weights, X)
         if self.share:
-            QX = LX + self.weights.dtype.type(self.share) * blocks.laplacian(self.indptr, self.indices, self.weights, LX)
+            QX = LX + self.weights.dtype.type(self.share) * blocks.laplacian(
+                self.indptr, self.indices, self.weights, LX
+            )
         return QX
 
     def residual(self, B: Any, X: Any) -> Any:

@@ -138,9 +138,7 @@ class Smoothed:
 
     exact = True
 
-    def __init__(
-        self, factor: Factor, smoother: Smoother, waves: Callable[[], Numbers | None] = lambda: None
-    ) -> None:
+    def __init__(self, factor: Factor, smoother: Smoother, waves: Callable[[], Numbers | None] = lambda: None) -> None:
         """`waves` tells of the slow ones, where something is known of them."""
         self._factor, self._smoother, self.waves = factor, smoother, waves
 

@@ -1,4 +1,4 @@
-"""The race of questions: its sample, the kernels it runs on against their plain twins, and what is at the neighbours."""
+"""The race of questions: its sample, its kernels against their plain twins, and what is at the neighbours."""
 
 import numpy as np
 import pytest

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from fewlabels.graph import Graph
+
 
 def random_weights(n, rng, density=0.3, connected=True):
     """Symmetric weights between .1 and 10; a random tree keeps it in one piece."""
@@ -26,3 +28,10 @@ def in_pieces(sizes, rng):
 
 def random_labels(n, how_many, C, rng):
     return {int(k): int(rng.integers(C)) for k in rng.permutation(n)[:how_many]}
+
+
+def clusters(n, dimensions=3, seed=0, apart=4.0):
+    """Near neighbours in four clouds."""
+    rng = np.random.default_rng(seed)
+    centres = apart * rng.standard_normal((4, dimensions))
+    return Graph.from_features(centres[rng.integers(4, size=n)] + rng.standard_normal((n, dimensions)), n_neighbors=8)

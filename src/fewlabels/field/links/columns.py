@@ -41,11 +41,12 @@ class Columns:
 
     def bring(self, field: Conditioned) -> None:
         """Make all of it that of this field."""
-        if self._field is None:
+        was, self._field = self._field, None  # in case this is interrupted
+        if was is None:
             self._begin()
             self._along(field)
-        elif self._field.core is not field.core:
-            self._move(self._field, field)
+        elif was.core is not field.core:
+            self._move(was, field)
         self._field = field
 
     def has(self, nodes: Ints) -> Flags:

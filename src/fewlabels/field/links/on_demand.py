@@ -92,7 +92,7 @@ class OnDemand:
         self.uniform = 1 - np.random.default_rng(SEED).random(n)  # (n,) in (0, 1]: every node's place in the samples
 
     def __repr__(self) -> str:
-        return f"OnDemand({self.n_nodes:,} nodes, {self.solver.name}: {self._chosen[0].why})"
+        return f"OnDemand({self.n_nodes:,} nodes, {self.solver.name}: {self._chosen[0]})"
 
     def for_answers(self, answers: Answers) -> OnDemand:
         """This one, or one that begins at the answers where they are many; the one before any where they are not."""
@@ -118,18 +118,18 @@ class OnDemand:
 
     @cached_property
     @one_blas_thread
-    def _chosen(self) -> tuple[Choice, Solver, Ints]:
+    def _chosen(self) -> tuple[str, Solver, Ints]:
         """Why this solver, itself, and the nodes held besides the anchors."""
         if self.base is not None:
             unsure = self._unsure
             loose = ~np.isin(np.arange(len(self._anchor)), self.piece[self.base.nodes])
             held = np.concatenate([list(self.base.sure), self._anchor[loose]]).astype(np.int64)
             solver = for_held(self.precision, held, unsure)
-            return Choice(lambda others: solver, "many answers"), solver, held
+            return "many answers", solver, held
         choice = choose(self.precision, self.piece, self._anchor, self._settings[0])
         solver = choice.holding(np.empty(0, dtype=np.int64))
         others = self._far(solver, choice)
-        return choice, choice.holding(others) if len(others) else solver, others
+        return choice.why, choice.holding(others) if len(others) else solver, others
 
     @property
     def solver(self) -> Solver:

@@ -73,18 +73,20 @@ def choose(precision: Precision, piece: Ints, anchor: Ints, kind: str = "auto") 
         if found is not None:
             return pinned(found, "few slow waves" if auto else "as asked")
     if few_pairs or not auto:
-        fits = _fit(written_out(precision, anchor), kind)
-        if fits is not None:
-            return Choice(
-                lambda others: ByFactor(Factor(written_out(precision, np.concatenate([anchor, others])), fits)),
-                "a factor stays thin" if auto else "as asked",
-            )
+        first = _factor(written_out(precision, anchor), kind)
+        if first is not None:
+
+            def by_factor(others: Ints) -> ByFactor:
+                held = written_out(precision, np.concatenate([anchor, others]))
+                return ByFactor(Factor(held, type(first.base)) if len(others) else first)
+
+            return Choice(by_factor, "a factor stays thin" if auto else "as asked")
     if precision.share:
-        fits = _fit(L, "auto")
-        if fits is not None:
+        factor = _factor(L, "auto")
+        if factor is not None:
             at_hubs = TOLERANCE / max(1.0, precision.share * float(pivots.max()))  # it is taken off from nearly as much
             waves = deflation().waves if many else lambda: None
-            return pinned(Smoothed(Factor(L, fits), smoother(at_hubs), waves), "a factor of L stays thin")
+            return pinned(Smoothed(factor, smoother(at_hubs), waves), "a factor of L stays thin")
     if many:
         found = by_waves(MIXED) or by_waves(SLUGGISH) or by_waves(0.0)
         if found is not None:
@@ -110,8 +112,8 @@ def for_held(precision: Precision, held: Ints, unsure: Floats) -> Solver:
         system = System(
             W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data, diagonal, np.zeros(len(left), dtype=bool)
         )
-        if (fits := _fit(system, "auto")) is not None:
-            return ByRemainder(Factor(system, fits), left, n)
+        if (factor := _factor(system, "auto")) is not None:
+            return ByRemainder(factor, left, n)
     return ByGradients(Operator.of(precision, flags, unsure))
 
 
@@ -135,8 +137,8 @@ def _operator(precision: Precision, anchor: Ints, others: Ints) -> Operator:
     return Operator.of(precision, held, np.zeros(len(held)))
 
 
-def _fit(system: System, kind: str) -> type[SuperLU] | type[Cholespy] | None:
-    """Which Cholesky factor to make; None if that is left open and it would fill in too much."""
+def _factor(system: System, kind: str) -> Factor | None:
+    """A Cholesky factor; None if that is left open ("auto") and it would fill in too much."""
     n, fill = len(system.diagonal), expected_fill(system)
     closed = kind == "cholespy" or (kind == "auto" and fill**2 * n > OPEN_WORK and has_cholespy())
     make = Cholespy if closed else SuperLU
@@ -144,7 +146,12 @@ def _fit(system: System, kind: str) -> type[SuperLU] | type[Cholespy] | None:
     if kind == "auto" and (fill > MOST_FILL or need > memory.available()):
         return None
     memory.require(int(need), f"a Cholesky factor with about {fill:.0f} entries per node", "Use solver='auto'.")
-    return make
+    try:
+        return Factor(system, make)
+    except MemoryError:
+        if kind != "auto":
+            raise
+        return None
 
 
 def expected_fill(system: System) -> float:

@@ -43,7 +43,7 @@ class SlowWaves:
         n, size = len(matrix), 1 / matrix.scale
         total = np.sqrt(np.bincount(part, size.astype(float) ** 2))
         self._constant = (size / total[part]).astype(np.float32), part  # in each, what the matrix takes to zero
-        count = min(count, n - len(total) - 1)
+        count = max(0, min(count, n - len(total) - 1))
         self._matrix, self._rng = matrix, np.random.default_rng(seed)
         self._kept = max(1, int(KEPT * count))
         self._X, self._spare = aligned(n, count), aligned(n, count)  # the latter to work in
@@ -53,16 +53,17 @@ class SlowWaves:
 
     def find(self, least: float = 0.0) -> Waves | None:
         """None as soon as the edge is known to be below `least`, or where the waves are not found in time, unless that
-        is zero. Asked again with less, it goes on where it was.
+        is zero; and where there are none to tell apart, as in a handful of nodes. Asked again with less, it goes on
+        where it was.
         """
+        if not self._X.shape[1]:
+            return None
         kept, progress = self._kept, Progress(f"finding the slow waves of {len(self._X):,} nodes", ROUNDS)
         for _ in range(ROUNDS):
             try:
                 self._turn()
             except np.linalg.LinAlgError:  # rounding has left too few directions: not a graph of slow waves
-                if least > 0:
-                    return None
-                raise
+                return None
             progress.step()
             if len(self._values) > kept and self._values[kept] < least:  # a value is never found to be below what it is
                 return None

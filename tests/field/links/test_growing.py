@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from fewlabels.field.sparse.solve.growing import Growing
+
+from fewlabels.field.links.growing import Growing
 
 COLUMNS = np.random.default_rng(1).random((7, 1_000))  # of every node
 

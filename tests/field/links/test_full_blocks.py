@@ -4,18 +4,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fewlabels.field.sparse.query.lookahead import LATE, _may_wait, _that_fit
-from fewlabels.field.sparse.query.racing import draw
 
+from fewlabels.field.links.lookahead import LATE, _Lookahead
+from fewlabels.field.links.racing import draw
 from fewlabels.kernels.cpu.wide_rows import WIDE
 
 N = 1_000
 
 
 def knowing(nodes):
-    """A grounding whose cache has the columns of these nodes."""
+    """A look-ahead that has the columns of these nodes at hand."""
     here = np.isin(np.arange(N), nodes)
-    return SimpleNamespace(cache=SimpleNamespace(has=lambda asked: here[asked]))
+    looking = object.__new__(_Lookahead)
+    looking.work = SimpleNamespace(has=lambda asked: here[asked])
+    return looking
 
 
 @pytest.fixture
@@ -26,13 +28,13 @@ def sample():
 
 def test_a_few_new_ones_wait(sample):
     few = int(LATE * 107)
-    np.testing.assert_array_equal(_may_wait(knowing(sample.nodes[:-few]), sample), sample.nodes[-few:])
+    np.testing.assert_array_equal(knowing(sample.nodes[:-few])._may_wait(sample), sample.nodes[-few:])
 
 
 @pytest.mark.parametrize(("new", "waiting"), [(107, 107 % WIDE), (2 * WIDE, 0), (WIDE - 1, 0), (WIDE + 5, 5)])
 def test_of_many_new_ones_those_that_would_begin_a_block_wait_if_they_are_few(sample, new, waiting):
     assert waiting <= LATE * 107
-    found = _may_wait(knowing(sample.nodes[: 107 - new]), sample)
+    found = knowing(sample.nodes[: 107 - new])._may_wait(sample)
     np.testing.assert_array_equal(found, sample.nodes[107 - waiting :])
 
 
@@ -42,6 +44,6 @@ def test_of_many_new_ones_those_that_would_begin_a_block_wait_if_they_are_few(sa
 )
 def test_late_ones_fill_the_last_block_of_the_pool(pool, late, together):
     nodes = np.arange(pool + late)
-    fitting = _that_fit(knowing([]), nodes[:pool], nodes[pool:])
+    fitting = knowing([])._that_fit(nodes[:pool], nodes[pool:])
     assert pool + len(fitting) == together
     np.testing.assert_array_equal(fitting, nodes[pool : pool + len(fitting)])  # in their order

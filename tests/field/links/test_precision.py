@@ -9,13 +9,13 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
-from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve import chebyshev, diagonal
 from scipy import sparse
 from scipy.sparse.linalg import splu
+from support.fields import field_of, on_demand
 
 import fewlabels as fl
+from fewlabels.field.links.on_demand import OnDemand
+from fewlabels.field.links.solve import chebyshev, diagonal
 
 N = 21_000  # beyond 20,000 nodes columns are kept in float32
 LONGEST = int(os.environ.get("FEWLABELS_LONGEST", "0"))
@@ -104,10 +104,11 @@ def test_labels_are_spread_to_rounding(name, n, smoothness):
     if smoothness and W.data.max() > 1e5 * W.data.min():
         pytest.skip("the smooth field refuses such weights")
     n = W.shape[0]
-    field = SparseField(fl.Graph(W), 2, smoothness=smoothness)
+    field = on_demand(fl.Graph(W), 2, smoothness=smoothness)
     nodes = np.random.default_rng(1).choice(n, 7, replace=False)
     for i, node in enumerate(nodes):
-        field.observe(int(node), i % 2)
+        field = field.with_answer(int(node), i % 2)
+        assert np.isfinite(field.variance).all()
     truth = true_h(W, smoothness, nodes, np.where(np.arange(2) == np.arange(7)[:, None] % 2, 1.0, -1.0))
     assert np.abs(field.all_h - truth).max() < 1e-9
     assert np.isfinite(field.two_step_costs().values).all()
@@ -131,28 +132,25 @@ def test_clusters_that_hardly_touch(weight, labels, monkeypatch):
     monkeypatch.setattr(diagonal, "COLUMNS_UP_TO", 0)
     W = hardly_touching(weight)
     n = W.shape[0]
-    field = SparseField(fl.Graph(W), 2, smoothness=3.3, solver="chebyshev")
+    field = on_demand(fl.Graph(W), 2, smoothness=3.3, solver="chebyshev")
     nodes = np.random.default_rng(1).choice(n, labels, replace=False)
-    for i, node in enumerate(nodes):
-        field.observe(int(node), i % 2)
+    field = field.with_answers({int(node): i % 2 for i, node in enumerate(nodes)})
     truth = true_h(W, 3.3, nodes, np.where(np.arange(2) == np.arange(labels)[:, None] % 2, 1.0, -1.0))
     assert np.abs(field.all_h - truth).max() < 1e-9  # while G is 50,000 where there is no label
     probes = np.setdiff1d(np.arange(7, n, 190), nodes)
-    tight, rough = (field.grounding.columns(probes, tolerance) for tolerance in (1e-9, 1e-2))
+    monkeypatch.setattr(OnDemand, "_roughly", True)
+    tight, rough = (field.covariance.conditioned_columns(field, probes, rough) for rough in (False, True))
     assert (np.abs(tight - rough) < 0.02 * tight[probes, np.arange(len(probes))]).all()
 
 
 def test_a_sketched_diagonal_where_clusters_hardly_touch(monkeypatch):
     monkeypatch.setattr(diagonal, "COLUMNS_UP_TO", 0)
     graph = fl.Graph(hardly_touching(1e-3))
-    truth, field = DenseField(graph, 2, smoothness=3.3), SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
-    assert not field.grounding.exact_diagonal
+    truth, field = field_of(graph, 2, smoothness=3.3), on_demand(graph, 2, smoothness=3.3, solver="chebyshev")
+    assert not field.covariance.exact
     for node in np.random.default_rng(1).choice(graph.n_nodes, 20, replace=False):
-        truth.observe(int(node), 0)
-        field.observe(int(node), 0)
-    expected = np.zeros(graph.n_nodes)
-    expected[truth.unlabelled] = truth.variance
-    off = field.variance / expected[field.unlabelled] - 1
+        truth, field = (each.with_answer(int(node), 0) for each in (truth, field))
+    off = field.variance / truth.variance - 1
     assert np.sqrt(np.mean(off**2)) < 0.08
 
 
@@ -162,10 +160,8 @@ def test_hubs_that_the_rough_inverse_gets_wrong_are_refined_all_the_same(monkeyp
     tree.add_edges_from(np.random.default_rng(0).integers(5000, size=(2500, 2)).tolist())
     tree.remove_edges_from(nx.selfloop_edges(tree))
     W = nx.to_scipy_sparse_array(tree, dtype=float, format="csr")
-    field = SparseField(fl.Graph(W), 2, smoothness=3.3, solver="chebyshev")
+    field = on_demand(fl.Graph(W), 2, smoothness=3.3, solver="chebyshev")
     nodes = np.arange(0, 5000, 500)
-    for i, node in enumerate(nodes):
-        field.observe(int(node), i % 2)
+    field = field.with_answers({int(node): i % 2 for i, node in enumerate(nodes)})
     truth = true_h(W, 3.3, nodes, np.where(np.arange(2) == np.arange(len(nodes))[:, None] % 2, 1.0, -1.0))
     assert np.abs(field.all_h - truth).max() < 1e-9
-    assert not field.grounding._solver._failed

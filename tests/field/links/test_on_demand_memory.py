@@ -7,11 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve import diagonal, factor
+from support.fields import on_demand
 from support.graphs import random_weights
 
 from fewlabels.errors import MemoryNeededError
+from fewlabels.field.links.solve import choose, diagonal
 from fewlabels.graph import Graph
 from fewlabels.learner import ActiveLearner
 from fewlabels.machine import memory, progress
@@ -19,7 +19,7 @@ from fewlabels.machine import memory, progress
 LIMITED = """
 import resource, numpy as np, fewlabels as fl
 from fewlabels.errors import MemoryNeededError
-from fewlabels.field.sparse import SparseField
+from fewlabels.field import FieldSpec
 
 graph = fl.Graph.from_edges(np.arange(99_999), np.arange(1, 100_000))
 learner = fl.ActiveLearner(fl.Graph.from_edges([0, 1, 2], [1, 2, 3]), ["a", "b"], engine="sparse")
@@ -28,7 +28,7 @@ before = learner.query()
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + 2**28, resource.RLIM_INFINITY))
 try:
-    SparseField(graph, 2)
+    FieldSpec.paper("sparse").resolved(graph).build()
 except MemoryNeededError as error:
     print(error)
 learner.teach(3, "b")
@@ -63,20 +63,21 @@ def test_a_factor_that_would_not_fit_is_refused_with_the_number_and_auto_does_wi
     graph = Graph(random_weights(2000, np.random.default_rng(0), density=0.01))
     monkeypatch.setattr(memory, "available", lambda: 20 * 2**20)
     with pytest.raises(MemoryNeededError, match=r"a Cholesky factor with about \d+ entries per node needs 0\.\d GiB"):
-        SparseField(graph, 2, solver="superlu", pool=20, sample=64)
-    assert SparseField(graph, 2, pool=20, sample=64).grounding.solver_name.startswith("PCG")
+        _ = on_demand(graph, 2, solver="superlu", pool=20, sample=64).covariance.solver
+    assert on_demand(graph, 2, pool=20, sample=64).covariance.solver.name.startswith("PCG")
 
 
 def test_a_factor_that_runs_out_of_memory_makes_way_for_another_solver(monkeypatch):
     def full(*given):
         raise MemoryError
 
-    monkeypatch.setattr(factor.SuperLU, "solve", full)
-    monkeypatch.setattr(factor.Factor, "refresh", full)
     path = Graph.from_edges(np.arange(99), np.arange(1, 100))
-    assert SparseField(path, 2).grounding.solver_name.startswith("PCG")
+    made = [on_demand(path, 2, smoothness=smoothness) for smoothness in (0.0, 3.3)]
+    monkeypatch.setattr(choose, "Factor", full)
+    for field in made:
+        assert field.covariance.solver.name.startswith("PCG")
     with pytest.raises(MemoryError):
-        SparseField(path, 2, solver="superlu")
+        _ = on_demand(path, 2, solver="superlu").covariance.solver
 
 
 def test_a_set_up_that_is_killed_leaves_the_file_it_read_as_it_was(tmp_path):
@@ -99,10 +100,9 @@ def test_a_long_set_up_and_a_long_question_tell_the_time_left(capsys, monkeypatc
     rng = np.random.default_rng(0)
     i, j = np.sort(rng.integers(600, size=(2, 2_000)), axis=0)
     graph = Graph.from_edges(*np.unique(np.stack([i, j])[:, i < j], axis=1), n_nodes=600)
-    field = SparseField(graph, 2, solver="jacobi")
-    assert "diag(G) to come" in repr(field)
-    field.observe(0, 0)  # what has to be known before anything changes is worked out
-    assert "diag(G) sketched" in repr(field)
+    field = on_demand(graph, 2, solver="gradients").with_answer(0, 0)
+    assert not field.covariance.exact
+    assert np.isfinite(field.variance).all()
     told = capsys.readouterr().err
     assert "fewlabels: setting up 600 nodes, about" in told
     field.two_step_costs()

@@ -12,7 +12,6 @@ from support.keys import fresh_key
 
 from fewlabels.errors import SettingError
 from fewlabels.graph import Graph
-from fewlabels.machine import memory
 from fewlabels.machine.giving_way import give_way
 from fewlabels.session import Session
 from fewlabels.session.learner_thread import LearnerThread
@@ -34,19 +33,6 @@ def turns_in(seconds, session, monkeypatch):
     session.settle()
     time.sleep(seconds)
     return len(turns)
-
-
-def test_where_memory_is_short_the_thread_sleeps_and_says_why_nothing_is_explained(session, monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda: 1000)
-    session.answer("ann", session.question("ann").item, "cat", fresh_key())  # whatever was ready by then is of no use
-    item = session.question("ann").item
-    assert turns_in(0.5, session, monkeypatch) <= 2
-    explained = session.explain(item)
-    assert (explained.missing, list(explained.outcomes)) == ("memory", [])
-    assert session.upcoming(item).result(timeout=5) == []  # who waits is told, and nothing spins meanwhile
-    assert turns_in(0.3, session, monkeypatch) <= 2
-    monkeypatch.undo()
-    assert len(session.explain(item).outcomes) == 2
 
 
 def test_a_learner_that_is_broken_does_not_spin_and_leaves_nobody_waiting(session, monkeypatch):

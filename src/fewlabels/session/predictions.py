@@ -65,7 +65,7 @@ class Explanation:
     expected_error: float  # now
     classes: Sequence[str]  # of the outcomes
     outcomes: Sequence[Outcome]
-    missing: str | None  # "labelled", "classes" (there are not two yet), "memory" (none for a second field) or "check"
+    missing: str | None  # "labelled", "classes" (there are not two yet) or "check"
 
 
 @dataclass(frozen=True)

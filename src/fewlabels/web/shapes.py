@@ -194,7 +194,7 @@ class Why(Shape):
     expected_error: float
     gain: float | None = Field(description="Drop in the expected error that asking promises; none without outcomes.")
     outcomes: list[Outcome]
-    missing: str | None = Field(description="Why there are no outcomes: labelled, classes (too few), memory or check.")
+    missing: str | None = Field(description="Why there are no outcomes: labelled, classes (too few) or check.")
     neighbours: list[Neighbour]
 
 

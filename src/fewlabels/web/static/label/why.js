@@ -16,7 +16,6 @@ const unexplained = {
   classes: "Once there are two classes, the reasons are shown here.",
   labelled: "It has a label, which your answer would change.",
   check: "Drawn at random, like every check: your answer shows how often the predictions are right, and teaches like any other.",
-  memory: "The answers cannot be compared in advance: too little memory is free. Questions are still chosen just as well.",
 };
 
 /** What keeps the item from being certain: the reason to ask where the expected error hardly moves. */

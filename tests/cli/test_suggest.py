@@ -37,6 +37,17 @@ def test_suggest_names_the_next_nodes_and_writes_predictions(folder):
     assert table.loc["x", ["p_cat", "p_dog", "reached"]].tolist() == [0.5, 0.5, False]
 
 
+def test_suggest_takes_the_paper_s_field_and_refuses_what_contradicts_it(folder):
+    command = "suggest", "--edges", "edges.csv", "--labels", "labels.csv", "--field", "paper"
+    said = " ".join(run(*command, cwd=folder).stdout.split())
+    assert "field of the paper (smoothness 0), beta 1:" in said
+    assert "predictions as label propagation has them" in said
+    for option in (("--smoothness", "3.3"), ("--centred",)):
+        done = run(*command, *option, cwd=folder)
+        assert done.returncode != 0
+        assert 'in the field "paper" it is' in " ".join(done.stderr.split())
+
+
 def test_suggest_looks_first_whether_it_can_write(tmp_path):
     done = run("suggest", "--edges", "not-read-yet.csv", "--out", "nowhere/p.csv", cwd=tmp_path)
     assert done.stderr == "fewlabels: cannot write nowhere/p.csv: there is no folder nowhere. Create it first.\n"

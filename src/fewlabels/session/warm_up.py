@@ -31,11 +31,15 @@ def warm_up(tell: Callable[[str], None] = lambda sentence: None, large: bool = F
         for node in range(6):
             learner.teach(node, node % 3)
 
+    def second_opinion() -> None:
+        learner.teach(6, 1, confidence=0.8)
+        learner.query()  # in the array of the question before
+
     steps: dict[str, Callable[[], object]] = {
         "the map": lambda: layout(graph),
         "answers": answered,
         "questions": learner.query,
-        "second opinions": lambda: learner.teach(6, 1, confidence=0.8),
+        "second opinions": second_opinion,
         "undo": lambda: learner.forget(range(7)),  # one among others, and the last
     }
     if large:

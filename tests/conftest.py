@@ -39,14 +39,3 @@ def pytest_collection_modifyitems(items):
         "test_docs.py",
     )
     items.sort(key=lambda item: first.index(item.path.name) if item.path.name in first else len(first))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
-    """TODO: goes with the last engine that is not there yet."""
-    try:
-        return (yield)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("fewlabels.field.links."):
-            pytest.skip(str(error))
-        raise

@@ -148,6 +148,7 @@ class OnDemand:
         diagonal = exact_diagonal(solver)
         if diagonal is None:
             return np.empty(0, dtype=np.int64)
+        diagonal[self._anchor] = 0  # they are held already
         return _pivots(diagonal, lambda q: solver.columns(np.array([q]))[:, 0], bound)
 
     @cached_property

@@ -8,7 +8,6 @@ from support.fields import Life, afresh, covariance, field_of
 from fewlabels.field import Answers, Conditioned
 from fewlabels.graph import Graph
 
-
 CLOSE = {
     "dense": 1e-10,
     "sparse": 2e-9,

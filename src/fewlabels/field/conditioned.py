@@ -553,7 +553,7 @@ class Conditioned:
         return [slice(left, left + rows) for left in range(0, self.n_nodes, rows)]
 
 
-def _joined(some: Floats, others: Floats) -> Any:
+def _joined(some: Any, others: Any) -> Any:
     return np.concatenate([some, others])
 
 

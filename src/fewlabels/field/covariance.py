@@ -30,6 +30,11 @@ class Known(NamedTuple):
     nodes: Ints  # (l,)
     X: Floats  # (n, l)
 
+    @property
+    def rough(self) -> Floats:
+        """The same, as rough as those that score questions."""
+        return self.X
+
 
 @dataclass(frozen=True, eq=False)
 class Levels:
@@ -78,11 +83,21 @@ class Covariance(Protocol):
     n_nodes: int
     precision: Precision  # Q
     piece: Ints  # (n,) the number of each node's piece of the graph
-    levels: Levels
-    diagonal: Floats  # (n,) K_kk
-    exact: bool  # whether the diagonal is, or a sketch
 
-    base: Answers | None  # answers that it begins at: K is about what they leave open
+    @property
+    def levels(self) -> Levels: ...
+
+    @property
+    def diagonal(self) -> Floats:
+        """(n,) K_kk."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the diagonal is, or a sketch."""
+
+    @property
+    def base(self) -> Answers | None:
+        """Answers that it begins at: K is about what they leave open."""
 
     def for_answers(self, answers: Answers) -> Covariance:
         """The one that a field of these answers is best made of: this one, or one that begins at some of them."""

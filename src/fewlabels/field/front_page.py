@@ -35,7 +35,7 @@ def covariance(weights: Floats, beta: float = 1.0, smoothness: float = 0.0) -> t
     Q = L + smoothness * L @ L / mean  # the larger x'Qx, the less likely are values x
     K = np.linalg.pinv(Q, hermitian=True)
     level = np.eye(len(Q)) - Q @ K  # what Q takes to zero: 1 / size between nodes of the same piece
-    return K, level > 0.5 / len(Q)
+    return np.asarray(K, dtype=float), level > 0.5 / len(Q)
 
 
 def conditioned(

@@ -5,7 +5,6 @@ import pytest
 from fewlabels.field.dense import DenseField
 from fewlabels.field.sparse import SparseField
 from fewlabels.field.sparse.solve import choose, kriging, remainder
-
 from tests.field.sparse.test_waves import clusters
 
 

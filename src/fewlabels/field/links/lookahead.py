@@ -26,6 +26,7 @@ from fewlabels.machine.giving_way import give_way
 
 if TYPE_CHECKING:
     from fewlabels.field.conditioned import Conditioned
+    from fewlabels.field.links.on_demand import OnDemand
 
 AGAIN = 4  # best of the pool, scored again in float64
 BATCH = 128  # columns solved for together where all questions are scored
@@ -33,16 +34,16 @@ CLIMB_FROM = 8  # best finalists, some of whose neighbours are scored as well
 LATE = 0.125  # share of the sample whose columns may wait for the finalists', and for the next question
 
 
-def costs(field: Conditioned, among: Flags, harmonic: bool) -> Costs:
+def costs(covariance: OnDemand, field: Conditioned, among: Flags, harmonic: bool) -> Costs:
     """(u,) look-ahead risk R+q of the harmonic marginals (ZLG) or of the two-step ones (TSA), among these questions."""
-    return _Lookahead(field, harmonic).costs(among)
+    return _Lookahead(covariance, field, harmonic).costs(among)
 
 
 class _Lookahead:
     """One question."""
 
-    def __init__(self, field: Conditioned, harmonic: bool) -> None:
-        self.field, self.covariance, self.work = field, field.covariance, field.workspace
+    def __init__(self, covariance: OnDemand, field: Conditioned, harmonic: bool) -> None:
+        self.field, self.covariance, self.work = field, covariance, field.workspace
         self.work.bring(field)
         all_h = field.all_h
         if not harmonic and field.opinion is not None:

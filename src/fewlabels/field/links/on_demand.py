@@ -32,6 +32,7 @@ from fewlabels.field.links.solve.polynomial import blocks_of
 from fewlabels.field.links.solve.refinement import refine
 from fewlabels.field.links.solve.waves import COUNT
 from fewlabels.field.precision import Precision
+from fewlabels.kernels.cpu import blocks
 from fewlabels.machine import memory
 from fewlabels.machine.threads import one_blas_thread
 
@@ -209,7 +210,7 @@ class OnDemand:
         B = np.where(self._held[:, None], 0.0, B)
         for part in blocks_of(X.shape[1]):
             mine, of = np.array(X[:, part], dtype=float), np.ascontiguousarray(B[:, part])
-            if not refine(mine, lambda X, of=of: self.system.residual(of, X), self.solver.solve, tolerance, SLOWEST):
+            if not refine(mine, partial(self.system.residual, of), self.solver.solve, tolerance, SLOWEST):
                 mine, _ = pcg.solve(self.system, of, tolerance)
             found[:, part] = mine
         return found
@@ -252,7 +253,7 @@ class OnDemand:
             S += (across.T * upper.data[part]) @ across
         if self.precision.share:
             links = self.system.indptr, self.system.indices, self.system.weights
-            LF = pcg.blocks.laplacian(*links, F)
+            LF = blocks.laplacian(*links, F)
             S += self.precision.share * LF.T @ LF
         return Levels(F, (S + S.T) / 2)
 
@@ -279,7 +280,7 @@ class OnDemand:
     @cached_property
     def probes(self) -> tuple[Any, Any]:
         """(n, m) random signs Z, and K Z."""
-        Z = 1 - 2 * np.random.default_rng(SEED).integers(2, size=(self.n_nodes, PROBES)).astype(np.float32)
+        Z: Any = 1 - 2 * np.random.default_rng(SEED).integers(2, size=(self.n_nodes, PROBES)).astype(np.float32)
         return Z, self.solve(Z, 1e-6 if self.n_nodes <= 20_000 else None)
 
     def mean(self, n_classes: int) -> Floats:
@@ -339,24 +340,32 @@ class OnDemand:
             X[np.ix_(members, own)] = part - part.mean(axis=0) - mean[:, None] + mean.mean()
 
     def two_step_costs(self, field: Conditioned, asked: Flags) -> Costs:
-        return self._checked(field, f"two_step {hash(asked.tobytes())}", partial(lookahead.costs, field, asked, False))
+        return self._checked(
+            field, f"two_step {hash(asked.tobytes())}", partial(lookahead.costs, self, field, asked, False)
+        )
 
     def harmonic_costs(self, field: Conditioned, asked: Flags) -> Costs:
-        return self._checked(field, f"harmonic {hash(asked.tobytes())}", partial(lookahead.costs, field, asked, True))
+        return self._checked(
+            field, f"harmonic {hash(asked.tobytes())}", partial(lookahead.costs, self, field, asked, True)
+        )
 
     def vopt_costs(self, field: Conditioned, asked: Flags, rough: bool) -> Costs:
         if rough:
             return variance.rough_vopt_costs(field)
-        return self._checked(field, f"vopt {hash(asked.tobytes())}", partial(variance.costs, field, asked, False))
+        return self._once("vopt", variance.costs, field, asked, False)
 
     def sopt_costs(self, field: Conditioned, asked: Flags) -> Costs:
-        return self._checked(field, f"sopt {hash(asked.tobytes())}", partial(variance.costs, field, asked, True))
+        return self._once("sopt", variance.costs, field, asked, True)
 
-    def _checked(self, field: Conditioned, name: str, compute: Callable[[], Costs]) -> Costs:
+    def _once(
+        self, name: str, compute: Callable[[OnDemand, Conditioned, Flags, bool], Costs], field: Conditioned,
+        asked: Flags, which: bool,
+    ) -> Costs:  # fmt: skip
         """The costs of one field are worked out once: the same question however often it is asked for."""
+        name += f" {hash(asked.tobytes())}"
         if name not in field.kept_costs:
             with field.workspace.lock:
-                field.kept_costs[name] = compute()
+                field.kept_costs[name] = compute(self, field, asked, which)
         values, screening = field.kept_costs[name]
         if np.isnan(values).any():
             low, high = self.precision.links.data.min(), self.precision.links.data.max()

@@ -17,14 +17,15 @@ from fewlabels.kernels.reference import first_by_rank, island_size
 
 if TYPE_CHECKING:
     from fewlabels.field.conditioned import Conditioned
+    from fewlabels.field.links.on_demand import OnDemand
 
 
-def costs(field: Conditioned, among: Flags, total: bool) -> Costs:
+def costs(covariance: OnDemand, field: Conditioned, among: Flags, total: bool) -> Costs:
     """(u,) variance left in the sum of labels, 1'G1 - (1'G_q)^2 / G_qq (SOpt, `total`), or in all of them, tr G -
     |G_q|^2 / G_qq (VOpt), as in `kernels.reference`. The sums are exact, the squares estimated outside the pool.
     """
     started = time.perf_counter()
-    u, island, covariance = field.unlabelled, field.island, field.covariance
+    u, island = field.unlabelled, field.island
     size, sums = island_size(island), field.all_sums[field.unlabelled]
     loose = size > 0
     diagonal = field.core.variance[u].copy()
@@ -33,7 +34,7 @@ def costs(field: Conditioned, among: Flags, total: bool) -> Costs:
     which = np.where(loose, island, 0)
     overall = np.bincount(which, np.where(loose, mean, 0.0))[which] if len(u) else mean
     diagonal[loose] += (np.divide(overall, size, out=np.zeros(len(u)), where=loose) - 2 * mean)[loose]
-    amount = sums**2 if total else _squares(field)[u]
+    amount = sums**2 if total else _squares(covariance, field)[u]
     before = sums[~loose].sum() if total else diagonal.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.where(loose, size ** (2 if total else 1) * diagonal, -amount / diagonal)
@@ -61,9 +62,9 @@ def costs(field: Conditioned, among: Flags, total: bool) -> Costs:
     return Costs(first_by_rank(rank, before + change), screening)
 
 
-def _squares(field: Conditioned) -> Floats:
+def _squares(covariance: OnDemand, field: Conditioned) -> Floats:
     """(n,) about |G_q|^2, from the products of G with random signs."""
-    Z, KZ = field.covariance.probes
+    Z, KZ = covariance.probes
     X = KZ - field.spread(field.core.A @ field.against(Z))
     return np.asarray((X**2).mean(axis=1), dtype=float)
 

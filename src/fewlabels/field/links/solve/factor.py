@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
@@ -105,7 +105,8 @@ class Factor:
 
     def __init__(self, system: System, make: type[SuperLU] | type[Cholespy]) -> None:
         self.base: SuperLU | Cholespy = make(matrix_of(system))
-        self._held, self._name, self._dtype = system.held, make.__name__, np.dtype(float)
+        self._held, self._name = system.held, make.__name__
+        self._dtype: np.dtype[Any] = np.dtype(float)
 
     @property
     def name(self) -> str:

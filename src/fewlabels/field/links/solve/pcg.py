@@ -50,9 +50,10 @@ class Operator(NamedTuple):
 
     def single(self) -> Operator:
         """In float32."""
-        weights, degree, diagonal, ties = (
+        single: list[Any] = [
             array.astype(np.float32) for array in (self.weights, self.degree, self.diagonal, self.ties)
-        )
+        ]
+        weights, degree, diagonal, ties = single
         return self._replace(weights=weights, degree=degree, diagonal=diagonal, ties=ties)
 
     def apply(self, X: Any, Y: Any) -> Floats:

@@ -23,7 +23,10 @@ class Solver(Protocol):
     """inv(A), zero in the rows and columns held."""
 
     exact: bool  # from a factor: cheap, and right to rounding
-    tolerance: float  # what it reaches by itself
+
+    @property
+    def tolerance(self) -> float:
+        """What it reaches by itself."""
 
     @property
     def name(self) -> str: ...

@@ -31,8 +31,8 @@ def covariance(weights: Floats, beta: float = 1.0, smoothness: float = 0.0) -> t
     """
     degree = weights.sum(axis=1)
     L = beta * (np.diag(degree) - weights)  # (L x)_k: how far x_k is from the values of its neighbours
-    mean = beta * degree.sum() / max((degree > 0).sum(), 1) or 1.0  # over the nodes that have edges
-    Q = L + smoothness * L @ L / mean  # the larger x'Qx, the less likely are values x
+    mean = beta * degree.sum() / max(np.count_nonzero(degree), 1)  # of the nodes that have links
+    Q = L + smoothness * L @ L / max(mean, 1e-300)  # the larger x'Qx, the less likely are values x
     K = np.linalg.pinv(Q, hermitian=True)
     level = np.eye(len(Q)) - Q @ K  # what Q takes to zero: 1 / size between nodes of the same piece
     return np.asarray(K, dtype=float), level > 0.5 / len(Q)

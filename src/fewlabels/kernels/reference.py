@@ -132,69 +132,6 @@ def answer(c: int, C: int) -> Floats:
     return np.where(np.arange(C) == c, 1.0, -1.0)
 
 
-def leaning(attached: Floats) -> tuple[Floats, Floats]:
-    """(n,) weight of a node's unsure answers, and (n, C) the same with the signs they have in each class's column."""
-    total = attached.sum(axis=1)
-    return total, 2 * attached - total[:, None]
-
-
-def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
-    """Node q is known to be of class c: change G, h and island in place; row and column q of G become zero."""
-    r, _ = respond(G, island, q)
-    h += np.outer(r, answer(c, h.shape[1]) - h[q])
-    if island[q] < 0:
-        G -= np.outer(G[q], G[q]) / G[q, q]
-    else:
-        same = np.flatnonzero(island == island[q])
-        column = G[same, q]
-        G[np.ix_(same, same)] += G[q, q] - column[:, None] - column[None, :]
-        island[same] = -1
-
-
-def shift(G: Floats, h: Floats, q: int, v: float, h_q: Floats) -> None:
-    """The answers at node q change: its variance becomes v, its h becomes h_q (C,); the other nodes follow.
-
-    Both move by the share r of what happens at q, in place. With v = 0 this is `downdate`.
-    """
-    r, before = G[q] / G[q, q], G[q, q]  # (u,)
-    h += np.outer(r, h_q - h[q])
-    G += np.outer(r, r) * (v - before)
-    G[q] = G[:, q] = r * v
-
-
-def ground(G: Floats, h: Floats, island: Ints, q: int, v: float, h_q: Floats) -> None:
-    """The first answer in a component without a label, at q: its variance becomes v, and h_q (C,) every node's h.
-
-    In place, as `shift`. With v = 0 this is `downdate`.
-    """
-    same = np.flatnonzero(island == island[q])
-    column = G[same, q]
-    G[np.ix_(same, same)] += v + (G[q, q] - column[:, None] - column[None, :])
-    h[same] = h_q
-    island[same] = -1
-
-
-def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int) -> None:
-    """The node in the last row, known to be of class c until now, is unknown again: the inverse of `downdate`.
-
-    reach (u,) is the chance that a walk from each other node meets it before any label, s its pull towards the labels
-    that remain, h_new (C,) its own h. Only sums of positive numbers: nothing cancels.
-    """
-    u = len(reach)
-    h[:u] += np.outer(reach, h_new - answer(c, h.shape[1]))
-    h[u] = h_new
-    G[:u, :u] += np.outer(reach, reach) / s
-    G[u, :u] = G[:u, u] = reach / s
-    G[u, u] = 1 / s
-
-
-def center(G: Floats, members: Ints) -> None:
-    """Turn the block of members, any generalised inverse of their Laplacian, into the pseudo-inverse, in place."""
-    block = G[np.ix_(members, members)]
-    mean = block.mean(axis=0)
-    G[np.ix_(members, members)] = block - mean[:, None] - mean[None, :] + mean.mean()
-
-
 def island_size(island: Ints) -> Ints:
     """(u,) number of nodes in the node's component if it has no label, else 0."""
     size = np.zeros(len(island), dtype=np.int64)

@@ -340,14 +340,10 @@ class OnDemand:
             X[np.ix_(members, own)] = part - part.mean(axis=0) - mean[:, None] + mean.mean()
 
     def two_step_costs(self, field: Conditioned, asked: Flags) -> Costs:
-        return self._checked(
-            field, f"two_step {hash(asked.tobytes())}", partial(lookahead.costs, self, field, asked, False)
-        )
+        return self._once("two_step", lookahead.costs, field, asked, False)
 
     def harmonic_costs(self, field: Conditioned, asked: Flags) -> Costs:
-        return self._checked(
-            field, f"harmonic {hash(asked.tobytes())}", partial(lookahead.costs, self, field, asked, True)
-        )
+        return self._once("harmonic", lookahead.costs, field, asked, True)
 
     def vopt_costs(self, field: Conditioned, asked: Flags, rough: bool) -> Costs:
         if rough:

@@ -32,21 +32,10 @@ def load(name):
 def pytest_collection_modifyitems(items):
     """The longest first, so that the cores finish together; one alone compiles the kernels of the sparse engine."""
     first = (
-        "test_sparse.py",
+        "test_on_demand.py",
         "test_browser.py",
         "test_kills.py",
         "test_precision.py",
         "test_docs.py",
     )
     items.sort(key=lambda item: first.index(item.path.name) if item.path.name in first else len(first))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
-    """TODO: goes with the last engine that is not there yet."""
-    try:
-        return (yield)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("fewlabels.field.links."):
-            pytest.skip(str(error))
-        raise

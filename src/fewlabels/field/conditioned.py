@@ -413,7 +413,7 @@ class Conditioned:
         return levels.seen_from(known, self.component, loose) if len(loose) and len(known) else levels
 
     def _mended(self, variance: Floats) -> Floats:
-        """No variance is below 1 / Q_kk, whatever rounding says, where an answer reaches; those of sure answers are 0."""
+        """No variance is below 1 / Q_kk, whatever rounding says, where an answer reaches; sure answers have none."""
         found = np.where(self.reached, np.maximum(variance, self.least), variance)
         found[self.label >= 0] = 0
         return found
@@ -421,9 +421,9 @@ class Conditioned:
     def _inverse(self, K: Floats, levels: Levels) -> Floats:
         """A, by these columns (n, l) of K."""
         nodes, S = self.known.nodes, levels.S
-        F, l = self._levels_at(nodes, levels), len(nodes)
+        F = self._levels_at(nodes, levels)
         p = F.shape[1]
-        M = np.zeros((p + l, p + l))
+        M = np.zeros((p + len(nodes), p + len(nodes)))
         M[: len(S), : len(S)] = -S
         M[p:, :p], M[:p, p:] = F, F.T
         inside = K[nodes].astype(float)

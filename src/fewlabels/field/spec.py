@@ -140,8 +140,8 @@ def choose_engine(graph: Graph, free: int | None = None) -> tuple[str, str]:
 
 
 def _smoothness(graph: Graph, smoothness: float | str, *, lone: bool = False) -> Choice:
-    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is. `lone`: nodes without
-    an edge count, too.
+    """smoothness as a number; "auto" takes it from the size of the graph and from what kind it is. `lone`: nodes
+    without an edge count, too.
 
     The thresholds are where one field overtook the other on the graphs of docs/few-labels.md.
     """

@@ -132,12 +132,6 @@ def answer(c: int, C: int) -> Floats:
     return np.where(np.arange(C) == c, 1.0, -1.0)
 
 
-def leaning(attached: Floats) -> tuple[Floats, Floats]:
-    """(n,) weight of a node's unsure answers, and (n, C) the same with the signs they have in each class's column."""
-    total = attached.sum(axis=1)
-    return total, 2 * attached - total[:, None]
-
-
 def downdate(G: Floats, h: Floats, island: Ints, q: int, c: int) -> None:
     """Node q is known to be of class c: change G, h and island in place; row and column q of G become zero."""
     r, _ = respond(G, island, q)
@@ -172,20 +166,6 @@ def ground(G: Floats, h: Floats, island: Ints, q: int, v: float, h_q: Floats) ->
     G[np.ix_(same, same)] += v + (G[q, q] - column[:, None] - column[None, :])
     h[same] = h_q
     island[same] = -1
-
-
-def border(G: Floats, h: Floats, reach: Floats, s: float, h_new: Floats, c: int) -> None:
-    """The node in the last row, known to be of class c until now, is unknown again: the inverse of `downdate`.
-
-    reach (u,) is the chance that a walk from each other node meets it before any label, s its pull towards the labels
-    that remain, h_new (C,) its own h. Only sums of positive numbers: nothing cancels.
-    """
-    u = len(reach)
-    h[:u] += np.outer(reach, h_new - answer(c, h.shape[1]))
-    h[u] = h_new
-    G[:u, :u] += np.outer(reach, reach) / s
-    G[u, :u] = G[:u, u] = reach / s
-    G[u, u] = 1 / s
 
 
 def center(G: Floats, members: Ints) -> None:

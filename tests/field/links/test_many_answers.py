@@ -31,7 +31,7 @@ def lives(request, monkeypatch):
     unsure = next(k for k in range(100) if k not in labels)
     doubts = {there[3]: np.array([0.3, 0.0, 2.0]), unsure: np.array([0.0, 5.0, 0.1])}
     made = on_demand(graph, 3, 0.5, 3.3), field_of(graph, 3, 0.5, 3.3)
-    labels |= {k: 1 for k in there[:3]} | {alone[0]: 2}
+    labels |= dict.fromkeys(there[:3], 1) | {alone[0]: 2}
     found = [Life(each.with_unsure(doubts).with_answers(labels)) for each in made]
     assert found[0].covariance.base is not None
     assert found[0].covariance.solver.name.startswith("PCG" if request.param == "gradients" else "Cholesky")
@@ -57,7 +57,7 @@ def test_it_is_the_dense_field_after_every_change(lives):
         (lambda f: f.with_answer(labels[5], 0), True),
         (lambda f: f.with_unsure({doubts[1]: np.array([1.0, 0.0, 0.0, 0.0])}), False),
         (lambda f: f.without(labels[10:]), False),
-        (lambda f: f.with_answers({k: 1 for k in labels[10:]}), False),
+        (lambda f: f.with_answers(dict.fromkeys(labels[10:], 1)), False),
         (lambda f: f.without(labels).with_unsure({k: np.zeros(4) for k in doubts}), False),
     ]
     for step, (change, stays) in enumerate(changes):

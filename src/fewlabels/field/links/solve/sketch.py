@@ -36,8 +36,9 @@ def sketched(
     A right-hand side b with the covariance A (`kernels.cpu.sketch`) has a solution z with the covariance G, and G_kk =
     1 / A_kk + var(sum_j A_kj z_j / A_kk) over the others: only walks that leave k and come back are left to chance.
     Where one node alone is held, the potentials are taken about their mean over the component, which takes the common
-    part, known exactly by the sums of G's rows, out of the noise. So is what the slow waves X tell of z, where the solver knows
-    them: (A X)'z is X'b, of covariance X'A X, and X with z. A tie is the mean square of the difference of its ends.
+    part, known exactly by the sums of G's rows, out of the noise. So is what the slow waves X tell of z, where the
+    solver knows them: (A X)'z is X'b, of covariance X'A X, and X with z. A tie is the mean square of the difference of
+    its ends.
     """
     n, held = len(system.held), system.held
     unsure = np.zeros(n)

@@ -2,8 +2,6 @@
 ARG BASE=python:3.12-slim
 FROM ${BASE} AS build
 ARG EXTRAS=""
-# g++: on ARM pyamg comes as source.
-RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY src src

@@ -35,7 +35,7 @@ soak: $(INSTALLED)
 	FEWLABELS_LONGEST=300000 FEWLABELS_CRASHES=1 FEWLABELS_FLIPS=10000 FEWLABELS_KILLS=1000 FEWLABELS_INJECTIONS=1 \
 		FEWLABELS_APPROXIMATE=1 FEWLABELS_LISTENED=12 $(BIN)/python -m pytest --timeout=0 tests/graph/test_neighbor_search.py \
 		tests/items/test_telemetry.py \
-		tests/field/sparse/test_precision.py tests/session/test_crashes.py tests/session/test_damage.py \
+		tests/field/links/test_precision.py tests/session/test_crashes.py tests/session/test_damage.py \
 		tests/web/test_kills.py tests/web/test_injections.py tests/labelstudio/test_injections.py
 
 # People answer, undo, review and export for an hour, or for SECONDS; memory and open files are watched.

@@ -32,7 +32,7 @@ def load(name):
 def pytest_collection_modifyitems(items):
     """The longest first, so that the cores finish together; one alone compiles the kernels of the sparse engine."""
     first = (
-        "test_sparse.py",
+        "test_on_demand.py",
         "test_browser.py",
         "test_kills.py",
         "test_precision.py",

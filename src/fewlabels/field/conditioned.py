@@ -326,20 +326,18 @@ class Conditioned:
         B[self.label >= 0] = 0
         reach = self.covariance.solve(B, ROUGH) - self.spread(self.core.A @ self.against(B))
         reach[self.label >= 0] = 0
-        own = np.where(sure, self.precision.diagonal[nodes] - np.einsum("ij,ij->j", B, reach), 0.0)  # 1 / variance
+        pivot, weight = np.where(sure, 1.0, reach[nodes, m]), np.where(sure, 0.0, 1 / np.where(sure, 1.0, noise))
+        most = np.where(sure, self.precision.diagonal[nodes], 1 / pivot)
+        own = most - np.where(sure, np.einsum("ij,ij->j", B, reach), weight)  # 1 / variance
+        own = np.maximum(own, ROUGH * most)
         said = self.precision.diagonal[nodes, None] * y - ties.T @ all_h
-        pivot = np.where(sure, 1.0, reach[nodes, m])
-        weight = np.divide(1, noise, out=np.zeros(len(noise)), where=~sure)
-        own[~sure] = (1 / pivot - weight)[~sure]
-        piece = self.component[nodes]
-        alone = np.bincount(self.component[self.answers.nodes])[piece] == 1
-        own[alone] = 1
-        h = y - said / own[:, None]
-        h[~sure] = ((all_h[nodes] / pivot[:, None] - weight[:, None] * y) / own[:, None])[~sure]
-        h[alone], own[alone] = 0, 0
+        doubted = all_h[nodes] / pivot[:, None] - weight[:, None] * y
+        h = np.where(sure[:, None], y - said / own[:, None], doubted / own[:, None])
+        alone = np.bincount(self.component[self.answers.nodes])[self.component[nodes]] == 1
+        h[alone], own[alone] = 0, 1.0
+        variance = np.where(alone, np.inf, 1 / own)
         reach = np.where(sure, reach, reach * weight)
         reach[nodes[sure], m[sure]] = 1
-        variance = np.divide(1, own, out=np.full(len(own), np.inf), where=own > 0)
         return LeftOut(nodes, h, variance, y, reach[~self.answered].sum(axis=0), reach[sample].T)
 
     # What to ask about: exactly of the nodes `asked` (u,), if not given those askable; the costs of others need not be

@@ -1,16 +1,16 @@
-"""What the sparse field solves with: conjugate gradients, plain and fused, and diag(G) from a factor or a sketch."""
+"""What the sparse engine solves with: conjugate gradients, Cholesky factors, and diag(G) from one or sketched."""
 
 import numpy as np
 import pytest
-from fewlabels.field.sparse.solve import diagonal, jacobi
-from fewlabels.field.sparse.solve.choose import make_solver
-from fewlabels.field.sparse.solve.factor import Factor, SuperLU
-from fewlabels.field.sparse.solve.pcg import Aggregates, Diagonal, System, matrix_of, solve, unit_columns
-from fewlabels.field.sparse.solve.sketch import sketched
 from scipy import sparse
-from scipy.sparse.linalg import spsolve
+from support.fields import covariance, everywhere, on_demand, resistances
 from support.graphs import in_pieces, random_weights
 
+from fewlabels.field import Answers, Conditioned
+from fewlabels.field.links import on_demand as engine
+from fewlabels.field.links.solve import choose, diagonal
+from fewlabels.field.links.solve.factor import SuperLU
+from fewlabels.field.links.solve.pcg import Operator, System, matrix_of, solve, unit_columns
 from fewlabels.field.precision import Precision
 from fewlabels.graph import Graph
 
@@ -24,56 +24,46 @@ def system_of(W, held):
     )
 
 
-def resistances(G):
-    return np.diag(G)[:, None] + np.diag(G)[None, :] - 2 * G
-
-
-@pytest.mark.parametrize("inverse", ["jacobi", "plain", "amg"])
-@pytest.mark.parametrize("m", [1, 3, 16])
-def test_conjugate_gradients_meet_a_direct_solve(inverse, m):
-    rng = np.random.default_rng(m)
-    system = system_of(random_weights(700, rng, density=0.01), [0, 5, 300])
-    made = Diagonal() if inverse == "jacobi" else Aggregates(system, inverse == "amg")
-    system.held[[7, 8]] = True  # labels that came after the hierarchy
-    B = rng.standard_normal((700, m))
-    B[system.held] = 0
-    X, steps = solve(system, B, made, 1e-10)
-    expected = spsolve(sparse.csc_matrix(matrix_of(system)), B).reshape(700, m)
-    np.testing.assert_allclose(X, expected, atol=1e-8 * np.abs(expected).max())
-    assert 0 < steps < 400
+@pytest.fixture(params=[0.0, 3.3])
+def operator(request):
+    """Q of 700 nodes in pieces with a node of each held and two more, some with unsure answers; and its inverse."""
+    rng = np.random.default_rng(3)
+    graph = Graph(in_pieces([650, 30, 1, 19], rng))
+    precision = Precision(graph, 1.0, request.param)
+    held, unsure = np.zeros(700, dtype=bool), np.zeros(700)
+    held[np.unique(graph.components(), return_index=True)[1]] = held[[5, 300]] = True
+    unsure[[5, 70, 400]] = [2.0, 0.3, 5.0]
+    A = np.diag(precision.diagonal + unsure) - precision.weights.toarray()
+    inverse = np.zeros_like(A)
+    inverse[np.ix_(~held, ~held)] = np.linalg.inv(A[np.ix_(~held, ~held)])
+    return Operator.of(precision, held, unsure), inverse
 
 
 @pytest.mark.parametrize("m", [1, 3, 16, 70])
-def test_fused_conjugate_gradients_are_the_plain_ones(m):
-    rng = np.random.default_rng(m)
-    W = in_pieces([650, 30, 1, 19], rng)
-    system = system_of(W, np.unique(Graph(W).components(), return_index=True)[1])
-    system.held[[5, 300]] = True
-    system.diagonal[system.diagonal == 0] = 1  # a node without edges
-    B = rng.standard_normal((700, m))
-    truth, steps = solve(system, B, Diagonal(), 1e-8)
-    X, fused = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-8)
-    np.testing.assert_allclose(X, truth, atol=1e-9 * np.abs(truth).max())
-    assert abs(fused - steps) <= 1
-    again, few = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-8, truth + 1e-7 * rng.standard_normal((700, m)))
-    np.testing.assert_allclose(again, truth, atol=1e-7 * np.abs(truth).max())
-    assert few < fused
-    single, _ = jacobi.solve(jacobi.scaled(system, np.float32), B, 1e-4)
-    np.testing.assert_allclose(single, truth, atol=2e-3 * np.abs(truth).max())
+def test_conjugate_gradients_meet_a_direct_solve(m, operator):
+    system, inverse = operator
+    B = np.random.default_rng(m).standard_normal((700, m))
+    expected = inverse @ B
+    X, steps = solve(system, B, 1e-11)
+    np.testing.assert_allclose(X, expected, atol=1e-8 * np.abs(expected).max())
+    assert 0 < steps < 1000
+    assert not X[system.held].any()
+    single, few = solve(system.single(), B.astype(np.float32), 1e-4)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, expected, atol=2e-3 * np.abs(expected).max())
+    assert few < steps
 
 
-def test_columns_are_the_same_whether_few_rows_are_alive_or_all():
-    rng = np.random.default_rng(3)
-    ring = np.roll(np.eye(400), 1, axis=1) * rng.uniform(0.5, 2, (400, 1))
-    system = system_of(ring + ring.T, [0, 7])
-    nodes = np.array([3, 200, 201])
-    B = unit_columns(400, nodes)
-    X, steps = jacobi.solve(jacobi.scaled(system, np.float64), B, 1e-9)  # 50 steps reach a quarter of the ring
-    assert steps > 100
-    expected = spsolve(sparse.csc_matrix(matrix_of(system)), B)
-    np.testing.assert_allclose(X, expected, atol=1e-7 * expected.max())
-    few = jacobi._apply_few(*jacobi.scaled(system, np.float64)[:3], B, np.empty_like(B), B.any(axis=1))
-    assert set(np.flatnonzero(few)) == {2, 3, 4, 199, 200, 201, 202}
+def test_an_operator_is_what_it_says(operator):
+    system, inverse = operator
+    free = ~system.held
+    X = np.where(free[:, None], np.random.default_rng(0).standard_normal((700, 5)), 0.0)
+    Y = np.empty_like(X)
+    np.testing.assert_allclose(system.apply(X, Y), (X * Y).sum(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(inverse @ Y, X, atol=1e-7)
+    np.testing.assert_allclose(system.residual(np.zeros_like(X), X), -Y, atol=1e-9 * np.abs(Y).max())
+    ones = np.where(free[:, None], 1.0, 0.0)
+    assert system.pull() == pytest.approx(float(system.apply(ones, np.empty_like(ones))[0]), rel=1e-9)
 
 
 def test_takahashi_gives_the_diagonal_of_the_inverse():
@@ -112,17 +102,22 @@ def test_a_narrowed_factor_is_without_what_its_rounding_loses():
     np.testing.assert_allclose(narrow.solve(B), factor.solve(B), atol=1e-6)
 
 
-def test_the_sketched_diagonal_is_within_three_percent():
-    rng = np.random.default_rng(10)
-    n = 1500
-    W = random_weights(n, rng, density=6 / n)
-    for held in ([0], rng.permutation(n)[:60]):
-        system = system_of(W, held)
-        solver = make_solver(system, "jacobi")
-        precision = Precision(Graph(W), 1.0)
-        sums = solver.solve(system, np.ones((n, 1)), 1e-9)[:, 0]
-        found, ties = sketched(system, solver, precision, np.zeros(n, dtype=np.int64), lambda sums=sums: sums, rng)
-        free = ~system.held
-        truth, exact = diagonal.by_columns(system, Factor(system, SuperLU))
-        assert np.sqrt(np.mean((ties[exact > 0] / exact[exact > 0] - 1) ** 2)) < 0.1
-        assert np.sqrt(np.mean((found[free] / truth[free] - 1) ** 2)) < 0.03
+@pytest.mark.parametrize("smoothness", [0.0, 3.3])
+@pytest.mark.parametrize("answers", [0, 60])
+def test_the_sketched_diagonal_is_within_three_percent(answers, smoothness, monkeypatch):
+    n, rng = 1500, np.random.default_rng(10)
+    graph = Graph(random_weights(n, rng, density=6 / n))
+    truth = covariance(graph, 1.0, smoothness)
+    made = on_demand(graph, 2, 1.0, smoothness, "gradients")
+    labels = {int(k): 0 for k in rng.permutation(n)[:answers]}
+    monkeypatch.setattr(diagonal, "COLUMNS_UP_TO", 0)
+    monkeypatch.setattr(choose, "FEW_LEFT", 0)
+    if answers:
+        monkeypatch.setattr(engine, "MANY", 10)
+    field, dense = made.with_answers({0: 0} | labels), Conditioned(truth, Answers(2, {0: 0} | labels))
+    assert not field.covariance.exact
+    assert np.sqrt(np.mean((field.variance / dense.variance - 1) ** 2)) < 0.03
+    field.workspace.bring(field)
+    start, other, ties = field.workspace.edges
+    exact = resistances(everywhere(dense))[np.repeat(np.arange(n), np.diff(start)), other]
+    assert np.sqrt(np.mean((ties[exact > 1e-12] / exact[exact > 1e-12] - 1) ** 2)) < 0.1

@@ -3,26 +3,20 @@
 import networkx as nx
 import numpy as np
 import pytest
-from fewlabels.field.dense import DenseField
-from fewlabels.field.sparse import SparseField
-from fewlabels.field.sparse.solve import choose
-from fewlabels.field.sparse.solve.chebyshev import TOLERANCE, Deflation, Smoother
-from fewlabels.field.sparse.solve.factor import Factor, SuperLU
-from fewlabels.field.sparse.solve.kriging import Anchored
-from fewlabels.field.sparse.solve.pcg import System
-from fewlabels.field.sparse.solve.polynomial import Ordered, Scaled
-from fewlabels.field.sparse.solve.waves import SlowWaves
+from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from support.fields import Life, assert_same, field_of, on_demand
+from support.graphs import clusters, in_pieces, random_labels, random_weights
 
 from fewlabels import Graph
+from fewlabels.field.links.solve import choose
+from fewlabels.field.links.solve.chebyshev import TOLERANCE, Deflation, Smoother
+from fewlabels.field.links.solve.factor import Factor, SuperLU
+from fewlabels.field.links.solve.pcg import System
+from fewlabels.field.links.solve.pinned import Smoothed
+from fewlabels.field.links.solve.polynomial import Ordered, Scaled
+from fewlabels.field.links.solve.waves import SlowWaves
 from fewlabels.kernels.cpu.wide_rows import WIDE
-from tests.support.graphs import random_weights
-
-
-def clusters(n, dimensions=3, seed=0, apart=4.0):
-    rng = np.random.default_rng(seed)
-    centres = apart * rng.standard_normal((4, dimensions))
-    return Graph.from_features(centres[rng.integers(4, size=n)] + rng.standard_normal((n, dimensions)), n_neighbors=8)
 
 
 def laplacian(graph):
@@ -84,7 +78,7 @@ def factored(system, ordered, component, share):
     anchors = np.unique(component, return_index=True)[1]
     held = system._replace(held=np.isin(np.arange(len(component)), anchors))
     smoother = Smoother(ordered, system.diagonal, share, TOLERANCE / (share * system.diagonal.max()))
-    return Anchored(Factor(held, SuperLU), held, smoother)
+    return Smoothed(Factor(held, SuperLU), smoother)
 
 
 def with_waves(system, ordered, component, share):
@@ -112,9 +106,9 @@ def test_a_covariance_is_nearly_right_in_every_direction(made, share, graph):
 
 
 def test_auto_takes_waves_where_a_factor_fills_in_and_a_factor_where_waves_are_many():
-    assert "slow waves" in repr(SparseField(clusters(6_000, dimensions=5, apart=1.0), 2, smoothness=3.3))
+    assert "slow waves" in repr(on_demand(clusters(6_000, dimensions=5, apart=1.0), 2, smoothness=3.3).covariance)
     path = Graph.from_edges(np.arange(5_999), np.arange(1, 6_000))
-    assert "Cholesky" in repr(SparseField(path, 2, smoothness=3.3))
+    assert "Cholesky" in repr(on_demand(path, 2, smoothness=3.3).covariance)
 
 
 @pytest.mark.parametrize("refused", [False, True])
@@ -124,32 +118,44 @@ def test_the_sketch_of_the_diagonal_is_sharper_with_the_waves(refused, monkeypat
         monkeypatch.setattr(choose, "MIXED", 1.0)
         monkeypatch.setattr(choose, "MOST_PAIRS", 0)
     graph = clusters(4_500, dimensions=4, apart=2.0)
-    field = SparseField(graph, 2, smoothness=3.3, solver="auto" if refused else "chebyshev")
-    assert ("slow waves" in repr(field)) != refused
-    truth = DenseField(graph, 2, smoothness=3.3)
-    for node in (5, 1_000, 4_000):
-        truth.observe(node, 0)
-        field.observe(node, 0)
-    exact = np.zeros(4_500)
-    exact[truth.unlabelled] = truth.variance
-    off = field.variance / exact[field.unlabelled] - 1
-    assert not field.grounding.exact_diagonal
+    field = on_demand(graph, 2, smoothness=3.3, solver="auto" if refused else "chebyshev")
+    assert ("slow waves" in repr(field.covariance)) != refused
+    truth = field_of(graph, 2, smoothness=3.3)
+    field, truth = (each.with_answers({5: 0, 1_000: 0, 4_000: 0}) for each in (field, truth))
+    off = field.variance / truth.variance - 1
+    assert not field.covariance.exact
     assert np.sqrt(np.mean(off**2)) < 0.04
 
 
-def test_columns_kept_from_the_last_question_are_those_solved_for_afresh():
-    graph = clusters(600)
-    field = SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
-    afresh = field.grounding._solver.copy()
-    for node in (0, 5, 200):
-        field.observe(node, 0)
-    solver, system = field.grounding._solver, field.grounding._system
-    first, second = np.array([9, 3, 50, 77]), np.array([77, 3, 11, 9])
-    for nodes in (first, second, second[::-1], first[:1], second[2:3]):
-        fresh = afresh.copy()
-        fresh.refresh(system)
-        expected = fresh.columns(system, nodes, 1e-9)
-        np.testing.assert_allclose(solver.columns(system, nodes, 1e-9), expected, atol=1e-8)
+@pytest.mark.parametrize("smoothness", [0.0, 3.3])
+def test_a_field_by_waves_is_the_dense_one_after_any_answers_and_any_taking_back(smoothness):
+    """On clusters, of which some have no answer for long, and pieces beside them."""
+    rng = np.random.default_rng(0)
+    parts = [clusters(300).weights, clusters(120, seed=1).weights, in_pieces([3, 1], rng)]
+    graph = Graph(sparse.block_array([[parts[i] if i == j else None for j in range(3)] for i in range(3)]).tocsr())
+    ours, dense = lives = (
+        Life(on_demand(graph, 3, 0.5, smoothness, "chebyshev")), Life(field_of(graph, 3, 0.5, smoothness))
+    )  # fmt: skip
+    assert "slow waves" in repr(ours.covariance)
+    labels = random_labels(424, 30, 3, rng)
+    for step, (node, c) in enumerate(labels.items()):
+        unsure = rng.random(3) * (rng.random(3) < 0.7)
+        for life in lives:
+            life.observe(node, c)
+            if step % 4 == 1:
+                life.attach((node + 3) % 424, unsure)
+        if step % 5 == 0:
+            assert_same(ours, dense)
+    for step, node in enumerate(rng.permutation(list(labels))[:20]):
+        for life in lives:
+            if step % 3:
+                life.forget(node)
+            else:
+                life.observe(node, (labels[int(node)] + 1) % 3)
+        if step % 5 == 0:
+            assert_same(ours, dense)
+            one, other = ours.two_step_costs().values, dense.two_step_costs().values
+            assert other[np.argmin(one)] < other.min() + 2e-3
 
 
 @pytest.mark.parametrize(("parts", "size"), [(60, 12), (1, 90)])
@@ -158,8 +164,6 @@ def test_fewer_waves_than_components_and_none_at_all(parts, size):
     i, j = np.triu_indices(size, 1)
     at = size * np.repeat(np.arange(parts), len(i))
     graph = Graph.from_edges(at + np.tile(i, parts), at + np.tile(j, parts))
-    truth, field = DenseField(graph, 2, smoothness=3.3), SparseField(graph, 2, smoothness=3.3, solver="chebyshev")
-    for node in range(5):
-        truth.observe(node, node % 2)
-        field.observe(node, node % 2)
-    np.testing.assert_allclose(field.h, truth.h[np.argsort(truth.unlabelled)], atol=1e-9)
+    truth, field = field_of(graph, 2, smoothness=3.3), on_demand(graph, 2, smoothness=3.3, solver="chebyshev")
+    truth, field = (each.with_answers({node: node % 2 for node in range(5)}) for each in (truth, field))
+    assert_same(field, truth)

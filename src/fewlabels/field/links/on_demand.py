@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fewlabels.field.conditioned import Conditioned
     from fewlabels.field.spec import Recipe
 
+FAR = 1e4  # times the inverse of a typical pivot: beyond it a variance would cost others four digits of a factor's
 TIGHT, EXACT = 1e-9, 1e-12  # tolerance of columns that answers are conditioned on, without a factor and with one
 SLOWEST = 0.5  # factor by which a correction must shrink the error at least; 0.005 is usual
 MANY = 500  # answers from which the covariance begins anew, at those that there are
@@ -138,19 +139,19 @@ class OnDemand:
 
     def _far(self, solver: Solver, choice: Choice) -> Ints:
         """Nodes whose variance would be so large that others beside it would lose digits, were they not held."""
-        bound = LARGE / max(float(self.precision.diagonal.mean()), 1e-300)
+        typical = 1 / max(float(self.precision.diagonal.mean()), 1e-300)
         if isinstance(choice.open, ByWaves):
             U = choice.open.slow_part()
             if U is None:
                 return np.empty(0, dtype=np.int64)
             U = U - U[self._anchor[self.piece]]
             diagonal = np.einsum("ij,ij->i", U, U)
-            return _pivots(diagonal, lambda q: U @ U[q], bound)
+            return _pivots(diagonal, lambda q: U @ U[q], LARGE * typical)
         diagonal = exact_diagonal(solver)
         if diagonal is None:
             return np.empty(0, dtype=np.int64)
         diagonal[self._anchor] = 0  # they are held already
-        return _pivots(diagonal, lambda q: solver.columns(np.array([q]))[:, 0], bound)
+        return _pivots(diagonal, lambda q: solver.columns(np.array([q]))[:, 0], FAR * typical)
 
     @cached_property
     def _held(self) -> Flags:
@@ -243,7 +244,10 @@ class OnDemand:
         others = self._chosen[2]
         if self.base is not None or not len(others):
             return Levels(np.zeros((self.n_nodes, 0)), np.zeros((0, 0)))
-        F = self.solve(self.precision.rows(others).toarray().T, self._tight)
+        B = np.where(self._held[:, None], 0.0, self.precision.rows(others).toarray().T)
+        F = self.solve(B, self._tight)
+        for _ in range(2):  # to rounding: answers that contradict each other weigh it against what a bridge carries
+            F += self.solver.solve(self.system.residual(B, F))
         F[others, np.arange(len(others))] = 1
         upper = sparse.coo_array(sparse.triu(self.precision.links, 1))
         S = np.zeros((len(others), len(others)))
@@ -281,7 +285,7 @@ class OnDemand:
     def probes(self) -> tuple[Any, Any]:
         """(n, m) random signs Z, and K Z."""
         Z: Any = 1 - 2 * np.random.default_rng(SEED).integers(2, size=(self.n_nodes, PROBES)).astype(np.float32)
-        return Z, self.solve(Z, 1e-6 if self.n_nodes <= 20_000 else None)
+        return Z, self.solve(Z, 1e-6)
 
     def mean(self, n_classes: int) -> Floats:
         """(n, C) h by the answers that it begins at."""

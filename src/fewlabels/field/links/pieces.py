@@ -37,7 +37,7 @@ class Block(Protocol):
         """Every entry becomes so much less."""
 
     def lost(self, degree: Floats) -> float:
-        """The largest relative error to expect of a variance: see `reference.inverse_error`."""
+        """The largest relative error to expect of a variance: rounding times the length of (K_kj^2 degree_j)_j."""
 
 
 class Waves(NamedTuple):

@@ -63,7 +63,7 @@ def costs(covariance: OnDemand, field: Conditioned, among: Flags, total: bool) -
 
 
 def _squares(covariance: OnDemand, field: Conditioned) -> Floats:
-    """(n,) about |G_q|^2, from the products of G with random signs."""
+    """(n,) about |G_q|^2, from the products of G with random signs; those at sure answers count for nothing."""
     Z, KZ = covariance.probes
     X = KZ - field.spread(field.core.A @ field.against(Z))
     return np.asarray((X**2).mean(axis=1), dtype=float)

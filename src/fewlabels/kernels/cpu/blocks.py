@@ -14,65 +14,6 @@ from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.kernels.cpu.pairs import ORDER_FREE
 
 TILE = 64  # rows processed in one run where only columns differ
-ROUNDING = 1e-12  # share of a node's diagonal: less than this beyond the sum of its edges is not an answer
-
-
-def residual(
-    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats
-) -> Floats:
-    """(n, m) B - A X with A = diag(diagonal) - weights; zero in the rows held, where X is zero, too.
-
-    Summed over the differences along the edges: where X is smooth they are small and exact, and so is what is left,
-    however ill-conditioned A is.
-    """
-    R = np.empty(X.shape, X.dtype)
-    if X.shape[1] == 1:
-        _residual_of_one(indptr, indices, weights, diagonal, held, B[:, 0], X[:, 0], R[:, 0])
-    else:
-        _residual(indptr, indices, weights, diagonal, held, B, X, R)
-    return R
-
-
-@njit(cache=True, inline="always")
-def _beyond(i: int, indptr: Ints, weights: Floats, diagonal: Floats) -> float:
-    """What the diagonal has beyond the sum of the edges."""
-    left = diagonal[i]
-    for e in range(indptr[i], indptr[i + 1]):
-        left -= weights[e]
-    return left if abs(left) > ROUNDING * diagonal[i] else 0 * left
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _residual(
-    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, B: Floats, X: Floats, R: Floats
-) -> None:
-    n, m = X.shape
-    for i in prange(n):
-        row, mine = R[i], X[i]
-        if held[i]:
-            for j in range(m):
-                row[j] = 0.0
-            continue
-        beyond = _beyond(i, indptr, weights, diagonal)
-        for j in range(m):
-            row[j] = B[i, j] - beyond * mine[j]
-        for e in range(indptr[i], indptr[i + 1]):
-            w, other = weights[e], X[indices[e]]
-            for j in range(m):
-                row[j] -= w * (mine[j] - other[j])
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _residual_of_one(
-    indptr: Ints, indices: Ints, weights: Floats, diagonal: Floats, held: Flags, b: Floats, x: Floats, r: Floats
-) -> None:
-    for i in prange(len(x)):
-        mine, left = x[i], 0 * x[i]
-        if not held[i]:
-            left = b[i] - _beyond(i, indptr, weights, diagonal) * mine
-            for e in range(indptr[i], indptr[i + 1]):
-                left -= weights[e] * (mine - x[np.uint64(indices[e])])
-        r[i] = left
 
 
 def laplacian(indptr: Ints, indices: Ints, weights: Any, X: Any) -> Any:
@@ -215,38 +156,6 @@ def _dots(X: Floats, Y: Floats, threads: int) -> Floats:
 
 
 @njit(cache=True, nogil=True, parallel=True)
-def product(indptr: Ints, indices: Ints, data: Floats, X: Floats) -> Floats:
-    """(rows, m) a CSR matrix times a block."""
-    n, m = len(indptr) - 1, X.shape[1]
-    Y = np.zeros((n, m), X.dtype)
-    for i in prange(n):
-        row = Y[i]
-        for e in range(indptr[i], indptr[i + 1]):
-            w, other = data[e], X[indices[e]]
-            for j in range(m):
-                row[j] += w * other[j]
-    return Y
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def smooth(indptr: Ints, indices: Ints, data: Floats, scale: Floats, B: Floats, X: Floats) -> Floats:
-    """(n, m) X + scale (B - A X): a step of damped Jacobi with the CSR matrix A."""
-    n, m = X.shape
-    Y = np.empty((n, m), X.dtype)
-    for i in prange(n):
-        row = Y[i]
-        for j in range(m):
-            row[j] = B[i, j]
-        for e in range(indptr[i], indptr[i + 1]):
-            w, other = data[e], X[indices[e]]
-            for j in range(m):
-                row[j] -= w * other[j]
-        for j in range(m):
-            row[j] = X[i, j] + scale[i] * row[j]
-    return Y
-
-
-@njit(cache=True, nogil=True, parallel=True)
 def rank_one(X: Floats, column: Floats, at: Floats) -> None:
     """X += column at', where the column is not zero."""
     n, m = X.shape
@@ -297,19 +206,6 @@ def place(X: Floats, slots: Ints, Y: Floats) -> None:
     for i in prange(len(X)):
         for j in range(len(slots)):
             X[i, slots[j]] = Y[i, j]
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def add_product(X: Floats, U: Floats, rank: int, V: Floats) -> None:
-    """X += U V with the first `rank` columns of U, without a temporary block."""
-    m = X.shape[1]
-    for i in prange(len(X)):
-        row = X[i]
-        for k in range(rank):
-            u = U[i, k]
-            if u != 0.0:
-                for j in range(m):
-                    row[j] += u * V[k, j]
 
 
 @njit(cache=True, nogil=True, parallel=True)

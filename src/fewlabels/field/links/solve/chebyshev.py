@@ -19,7 +19,7 @@ from fewlabels.field.links.solve.waves import SlowWaves, Waves
 from fewlabels.kernels.cpu import blocks
 
 TOLERANCE = 2e-3  # of the polynomials
-LARGE = 1e4  # times the inverse of a typical pivot: a variance beyond it would cost others four digits
+LARGE = 300  # times the inverse of a typical pivot: a variance beyond it would cost others more than two digits
 
 
 class Smoother:

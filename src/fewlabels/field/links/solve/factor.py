@@ -42,7 +42,7 @@ class SuperLU:
         options = {"SymmetricMode": True}
         lu = splu(sparse.csc_matrix(A), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
         if (lu.perm_r != lu.perm_c).any():
-            raise FewlabelsError("SuperLU exchanged rows: the weights span too many decades. Use solver='amg'.")
+            raise FewlabelsError("SuperLU exchanged rows: the weights span too many decades. Use solver='gradients'.")
         self.order: Ints = np.argsort(lu.perm_c).astype(np.int64)  # row i of L is node order[i]
         self.pivots: Floats = lu.U.diagonal()
         L = lu.L

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from copy import copy
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fewlabels.arrays import TIE, Flags, Floats, Ints
-from fewlabels.field import Conditioned
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 FEW = 2.0  # answers per class up to which the mean of h says nothing of the shares of the classes
 RARE = 0.1  # share of the component's nodes answered, likewise

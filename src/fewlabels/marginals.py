@@ -8,11 +8,11 @@ import numpy as np
 
 from fewlabels.arrays import TIE, Flags, Floats, Ints
 from fewlabels.centring import Centre, centred_h
-from fewlabels.field import Conditioned
 from fewlabels.kernels import reference
 from fewlabels.kernels.reference import answer
 
 if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
     from fewlabels.kernels.exact.elimination import Tree
 
 

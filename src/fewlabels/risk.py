@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fewlabels.arrays import Floats
-from fewlabels.field import Conditioned, Costs
+from fewlabels.field import Costs
 from fewlabels.field.opinion import asking_h
 from fewlabels.kernels import reference
 from fewlabels.marginals import markov_field, two_step_marginals
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 
 def expected_error(field: Conditioned) -> float:

@@ -14,7 +14,6 @@ from support.items import some_digits, words
 from support.keys import fresh_key
 from support.pages import page_of, served
 
-from fewlabels.machine import memory
 from fewlabels.session import Session
 from fewlabels.session.store import StoreFullError
 from fewlabels.web.guard import Rules
@@ -68,18 +67,6 @@ def test_ten_digits_by_keyboard_are_there_after_a_reload(digits, tmp_path, visit
         expect(page.get_by_test_id("recent")).to_have_count(10)
         page.wait_for_timeout(600)  # the map's colours have faded in
         page.screenshot(path=SHOTS / "ten-digits.png")
-
-
-def test_where_memory_is_short_the_page_says_so_of_an_item_without_a_label(tmp_path, visit, monkeypatch):
-    with served(words(), tmp_path / "s.sqlite") as (session, client):
-        session.accept("me", [(0, "cat"), (20, "dog")], fresh_key())
-        monkeypatch.setattr(memory, "available", lambda: 1000)
-        page = visit(client)
-        assert session.snapshot().label(item(page)) is None
-        expect(page.locator("#why-words")).to_contain_text("too little memory is free")
-        monkeypatch.undo()
-        page.reload()
-        expect(page.get_by_test_id("why-outcome")).to_have_count(2)
 
 
 def test_undo_skip_unsure_enter_and_a_new_class_each_with_one_key(digits, tmp_path, visit):

@@ -465,7 +465,7 @@ class Conditioned:
     def known(self) -> Known:
         before = self._before
         had = before.__dict__.get("known") if before is not None else None
-        return self.covariance.known(self._in_order(had), had)
+        return self.covariance.known(self._in_order(had), had, self.workspace)
 
     def _in_order(self, had: Known | None) -> Ints:
         """The answered nodes, those that the field before had first and in its order."""

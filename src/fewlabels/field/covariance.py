@@ -105,8 +105,10 @@ class Covariance(Protocol):
     def mean(self, n_classes: int) -> Floats:
         """(n, C) h by the answers that it begins at; zero where there are none."""
 
-    def known(self, nodes: Ints, before: Any) -> Any:
-        """The columns of K of these nodes, as `Known`, in this order; `before` has some of them."""
+    def known(self, nodes: Ints, before: Any, workspace: Any) -> Any:
+        """The columns of K of these nodes, as `Known`, in this order; `before` has some of them, the workspace perhaps
+        others.
+        """
 
     def solve(self, B: Floats, tolerance: float | None = None) -> Floats:
         """(n, m) K B."""

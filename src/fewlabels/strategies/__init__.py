@@ -7,13 +7,13 @@ describes it there.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from fewlabels.arrays import TIE, Floats, Ints
 from fewlabels.errors import SettingError, nearest
-from fewlabels.field import Conditioned, Costs
+from fewlabels.field import Costs
 from fewlabels.strategies.bmrf import BMRF
 from fewlabels.strategies.entropy import Entropy
 from fewlabels.strategies.least_confidence import LeastConfidence
@@ -23,6 +23,9 @@ from fewlabels.strategies.sopt import SOpt
 from fewlabels.strategies.tsa import TSA
 from fewlabels.strategies.vopt import VOpt
 from fewlabels.strategies.zlg import ZLG
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 
 class Strategy(Protocol):

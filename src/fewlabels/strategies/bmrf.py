@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fewlabels.arrays import Floats
-from fewlabels.field import Conditioned
 from fewlabels.risk import exact_lookahead
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 
 class BMRF:

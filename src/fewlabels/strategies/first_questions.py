@@ -8,15 +8,19 @@ helps where nodes have about equally many edges; where there are hubs, TSA finds
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fewlabels.arrays import Flags, Floats, Ints
 from fewlabels.centring import Centre
-from fewlabels.field import Conditioned, Costs, Screening
+from fewlabels.field import Costs, Screening
 from fewlabels.field.precision import is_even
 from fewlabels.kernels.reference import two_step_marginals
 from fewlabels.kernels.sparse_reference import NodeState
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 SMOOTH = 3.0  # smoothness from which the field is taken to be a large graph's
 CANDIDATES, LEAST = 512, 32  # questions scored, on small graphs and at least

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fewlabels.arrays import Floats
-from fewlabels.field import Conditioned
 from fewlabels.marginals import two_step_marginals
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 
 class Margin:

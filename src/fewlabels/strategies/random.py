@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fewlabels.arrays import Floats
-from fewlabels.field import Conditioned
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 
 class Random:

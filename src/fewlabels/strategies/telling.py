@@ -8,10 +8,14 @@ fewer and fewer as answers come in (docs/few-labels.md).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from fewlabels.arrays import TIE, Flags
-from fewlabels.field import Conditioned
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 SHARE = 0.1  # of the nodes of a component that are chosen among while answers are few
 FEW = 2.0  # answers per class up to which they are; beyond, the share grows with the square of their number

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from fewlabels.field import Conditioned, Costs
+from fewlabels.field import Costs
 from fewlabels.risk import by_shares
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 
 class TSA:

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
-from fewlabels.field import Conditioned, Costs
+from typing import TYPE_CHECKING
+
+from fewlabels.field import Costs
+
+if TYPE_CHECKING:
+    from fewlabels.field import Conditioned
 
 
 class VOpt:

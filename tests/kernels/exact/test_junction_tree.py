@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from fewlabels import Graph
 from fewlabels.errors import MemoryNeededError, SettingError
+from fewlabels.field import Answers
 from fewlabels.kernels.exact import junction_tree, junction_tree_cpu
 from fewlabels.kernels.exact.elimination import eliminate, fewest_missing, least_share_missing
 from fewlabels.kernels.exact.elimination import junction_tree as tree_of
@@ -65,7 +66,7 @@ def field_of(W, beta, label, C):
     return SimpleNamespace(
         weights=sparse.csr_array(beta * W),
         label=label,
-        attached=np.zeros((len(label), C)),
+        answers=Answers(C),
         unlabelled=np.flatnonzero(label < 0),
         n_nodes=len(label),
         n_classes=C,

@@ -74,6 +74,13 @@ class Columns:
             self.solved += len(missing)
         return self._slot[nodes]
 
+    def of_covariance(self, nodes: Ints) -> Any:
+        """(n, 1) the rough column of K of a node whose column of G is here; None where it is not, or of several."""
+        with self.lock:
+            if self._field is None or len(nodes) != 1 or not self.has(nodes)[0]:
+                return None
+            return self.X[:, self._slot[nodes]] + self._covariance.reduction(self._field, nodes)
+
     def _solved(self, field: Conditioned, nodes: Ints) -> Any:
         X = self._covariance.columns(nodes, rough=True)
         X -= self._covariance.reduction(field, nodes).astype(X.dtype, copy=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fewlabels.field.conditioned import Conditioned, Step
     from fewlabels.field.spec import Recipe
 
-ROWS = 256  # rows worked on at a time where all of them would be another array
+ROWS = 64  # rows worked on at a time where all of them would be another array
 
 
 class InMemory:
@@ -54,7 +54,7 @@ class InMemory:
     def solve(self, B: Floats, tolerance: float | None = None) -> Floats:
         return self.K @ B
 
-    def known(self, nodes: Ints, before: Known | None) -> Known:
+    def known(self, nodes: Ints, before: Known | None, workspace: Any) -> Known:
         return Known(nodes, self.K[nodes].T)
 
     def columns(self, nodes: Ints, rough: bool = False) -> Floats:

@@ -80,7 +80,7 @@ class OnCard:
         found: Floats = (self.K @ sent).double().cpu().numpy()
         return found
 
-    def known(self, nodes: Ints, before: Held | None) -> Held:
+    def known(self, nodes: Ints, before: Held | None, workspace: Any) -> Held:
         """Only those that the field before has not are fetched."""
         store = Growing(self.n_nodes) if before is None else before.store.copy()
         store.keep(np.isin(store.nodes, nodes))

@@ -27,7 +27,7 @@ from fewlabels.field.links.solve.chebyshev import LARGE, ByWaves
 from fewlabels.field.links.solve.choose import Choice, choose, for_held
 from fewlabels.field.links.solve.diagonal import Variances, exact_diagonal, variances
 from fewlabels.field.links.solve.pcg import Operator, unit_columns
-from fewlabels.field.links.solve.pinned import Solver
+from fewlabels.field.links.solve.pinned import ByFactor, Solver
 from fewlabels.field.links.solve.polynomial import blocks_of
 from fewlabels.field.links.solve.refinement import refine
 from fewlabels.field.links.solve.waves import COUNT
@@ -203,7 +203,7 @@ class OnDemand:
 
     @property
     def _tight(self) -> float:
-        return EXACT if self.solver.exact else TIGHT
+        return EXACT if isinstance(self.solver, ByFactor) else TIGHT
 
     def _refined(self, B: Floats, X: Floats, tolerance: float) -> Floats:
         """X, corrected by what its residual says until it is as near as that; else solved for again."""
@@ -216,7 +216,7 @@ class OnDemand:
             found[:, part] = mine
         return found
 
-    def known(self, nodes: Ints, before: KnownTwice | None) -> KnownTwice:
+    def known(self, nodes: Ints, before: KnownTwice | None, workspace: Columns) -> KnownTwice:
         exact, rough = (Growing(self.n_nodes), Growing(self.n_nodes)) if before is None else before.stores
         exact, rough = exact.copy(), rough.copy()
         for store in (exact, rough):
@@ -226,8 +226,9 @@ class OnDemand:
             first: dict[str, Any] = {}  # the columns as they come from the solver serve both
 
             def solved(nodes: Ints) -> Floats:
-                first["found"] = found = one_blas_thread(self.solver.columns)(nodes)
-                return self._refined(unit_columns(self.n_nodes, nodes), found, self._tight)
+                found = workspace.of_covariance(nodes)  # a question's column is here when its answer comes
+                first["found"] = found = one_blas_thread(self.solver.columns)(nodes) if found is None else found
+                return one_blas_thread(self._refined)(unit_columns(self.n_nodes, nodes), found, self._tight)
 
             def as_they_come(nodes: Ints) -> Floats:
                 found = first["found"] if first else one_blas_thread(self.solver.columns)(nodes)

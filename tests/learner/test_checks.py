@@ -425,20 +425,22 @@ class TestLeaning:
         assert held >= 0.88 * runs
 
     @pytest.mark.parametrize("engine", ENGINES)
-    def test_it_leans_if_another_class_is_predicted_once_one_more_is_forgotten(self, engine):
+    @pytest.mark.parametrize("confidence", [1.0, 0.9])
+    def test_it_leans_if_another_class_is_predicted_once_one_more_is_forgotten(self, engine, confidence):
         W, y = pairs(np.random.default_rng(0), n=24)
         ours = learner(fl.Graph(W), range(3), engine=engine, centred=False)
-        for node in ours.check(14):  # one by one: at once, the sparse engine tells less exactly what they say together
-            ours.teach(node, y[node])
-            ours.error()
-        checks, label, leans = ours.checks, ours.labelled, []
+        drawn = ours.check(14)
+        confidences = np.where(np.arange(14) % 2, 1.0, confidence)
+        ours.teach(drawn, y[drawn], confidences)
+        sure = dict(zip(drawn, confidences.tolist(), strict=True))
+        checks, label, leans = ours.checks, {node: int(y[node]) for node in drawn}, []
         for one in checks:
             found = set()
             for other in checks:
                 both = list({one.node, other.node})
                 ours.forget(both)
                 found.add(ours.predict()[one.node])
-                ours.teach(both, [label[node] for node in both])
+                ours.teach(both, [label[node] for node in both], [sure[node] for node in both])
             leans.append(found != {one.prediction})
         nodes = np.array([each.node for each in checks])
         assert ours._hindsight.leaning(nodes).tolist() == leans

@@ -118,7 +118,7 @@ def main():
         first, later, answer = set_up + answered[0] + asked[0], np.mean(asked[1:]), np.mean(answered[1:])
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
-            f"| {name} | {graph.n_nodes:,} | {learner._field.grounding.solver_name} | {first:.1f} | {later:.2f} | "
+            f"| {name} | {graph.n_nodes:,} | {learner.covariance.solver.name} | {first:.1f} | {later:.2f} | "
             f"{answer:.2f} | {right:.2f} | {peak:.1f} |",
             flush=True,
         )

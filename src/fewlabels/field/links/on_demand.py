@@ -194,7 +194,10 @@ class OnDemand:
     @one_blas_thread
     def columns(self, nodes: Ints, rough: bool = False) -> Floats:
         X = self.solver.columns(nodes)
-        return X if rough and self._roughly else self._refined(unit_columns(self.n_nodes, nodes), X, self._tight)
+        tolerance = self.budget.tolerance if rough else self._tight
+        if tolerance >= self.solver.tolerance:
+            return X
+        return self._refined(unit_columns(self.n_nodes, nodes), X, tolerance)
 
     @property
     def _roughly(self) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fewlabels.field.links.solve.pinned import Solver
 
 PROBES = 384  # a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
-FEWER = 96  # where the slow waves, most of the far part, are known
+FEWER = 192  # where the slow waves, most of the far part, are known
 NEAR = 16  # a node and its strongest neighbours, among which it is exact
 SAME = 1e-6  # what tells a wave apart from the others, as a share of its energy
 

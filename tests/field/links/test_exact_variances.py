@@ -47,7 +47,11 @@ def test_the_resistance_of_an_edge_whose_ends_the_field_does_not_tie():
     assert_exact(W, 1.0, known=(3,))
 
 
-@pytest.mark.parametrize(("weight", "size", "smoothness"), [(1e-4, 40, 0.5), (1e-6, 300, 0.0), (1e-8, 40, 0.0)])
+@pytest.mark.parametrize(
+    ("weight", "size", "smoothness"),
+    [(w, 40, a) for w in (1e-4, 1e-8, 1e-11) for a in (0.0, 0.5) if not a or w == 1e-4]
+    + [(1e-6, 300, 0.0), (1e-11, 300, 0.0)],
+)
 def test_where_clusters_hardly_touch(weight, size, smoothness):
     cluster = nx.to_numpy_array(nx.random_regular_graph(6, size, seed=0))
     W = np.kron(np.eye(2), cluster)

@@ -104,7 +104,7 @@ def test_a_narrowed_factor_is_without_what_its_rounding_loses():
 
 @pytest.mark.parametrize("smoothness", [0.0, 3.3])
 @pytest.mark.parametrize("answers", [0, 60])
-def test_the_sketched_diagonal_is_within_three_percent(answers, smoothness, monkeypatch):
+def test_the_sketched_diagonal_is_within_two_percent(answers, smoothness, monkeypatch):
     n, rng = 1500, np.random.default_rng(10)
     graph = Graph(random_weights(n, rng, density=6 / n))
     truth = covariance(graph, 1.0, smoothness)
@@ -116,7 +116,9 @@ def test_the_sketched_diagonal_is_within_three_percent(answers, smoothness, monk
         monkeypatch.setattr(engine, "MANY", 10)
     field, dense = made.with_answers({0: 0} | labels), Conditioned(truth, Answers(2, {0: 0} | labels))
     assert not field.covariance.exact
-    assert np.sqrt(np.mean((field.variance / dense.variance - 1) ** 2)) < 0.03
+    off = field.variance / dense.variance - 1
+    assert np.sqrt(np.mean(off**2)) < 0.02
+    assert np.abs(off).max() < 0.08
     field.workspace.bring(field)
     start, other, ties = field.workspace.edges
     exact = resistances(everywhere(dense))[np.repeat(np.arange(n), np.diff(start)), other]

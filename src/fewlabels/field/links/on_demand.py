@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from fewlabels.field.conditioned import Conditioned
     from fewlabels.field.spec import Recipe
 
-FAR = 1e4  # times the inverse of a typical pivot: beyond it a variance would cost others four digits of a factor's
+FAR = 1e3  # times the inverse of a typical pivot: beyond it a variance would cost others three digits of a factor's
 TIGHT, EXACT = 1e-9, 1e-12  # tolerance of columns that answers are conditioned on, without a factor and with one
 SLOWEST = 0.5  # factor by which a correction must shrink the error at least; 0.005 is usual
 MANY = 500  # answers from which the covariance begins anew, at those that there are

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from fewlabels.field.links.solve.pinned import Solver
 
 PROBES = 384  # a G_kk is then off by about sqrt(2 / 384) = 7% of its far part
-FEWER = 96  # where the slow waves, most of the far part, are known
+FEWER = 192  # where the slow waves, most of the far part, are known
+NEAR = 16  # a node and its strongest neighbours, among which it is exact
 SAME = 1e-6  # what tells a wave apart from the others, as a share of its energy
 
 
@@ -34,7 +35,8 @@ def sketched(
     """(n,) G_kk, and G_ii + G_jj - 2 G_ij of every edge.
 
     A right-hand side b with the covariance A (`kernels.cpu.sketch`) has a solution z with the covariance G, and G_kk =
-    1 / A_kk + var(sum_j A_kj z_j / A_kk) over the others: only walks that leave k and come back are left to chance.
+    a_k + var(z_k - a'(A z)_N), a = inv(A_NN) e_k for the nodes N around k (`kernels.cpu.sketch.neighbourhoods`): only
+    walks that leave them and come back are left to chance.
     Where one node alone is held, the potentials are taken about their mean over the component, which takes the common
     part, known exactly by the sums of G's rows, out of the noise. So is what the slow waves X tell of z, where the
     solver knows them: (A X)'z is X'b, of covariance X'A X, and X with z. A tie is the mean square of the difference of
@@ -47,7 +49,7 @@ def sketched(
     means = sparse.csr_array((1 / size[component], (component, np.arange(n))), shape=(len(size), n))
     alone = bool((np.bincount(component[held], minlength=len(size)) == 1).all()) and not unsure.any()  # one node each
     probes = PROBES if waves is None else FEWER
-    found = _Sums(system, precision)
+    found = _Sums(system, precision, unsure)
     progress = Progress(f"setting up {n:,} nodes", -(-probes // sketch.MOST))
 
     def centred(Z: Numbers) -> Numbers:
@@ -65,13 +67,15 @@ def sketched(
         Z = centred(solver.solve(B))
         found.add(told.rest(Z, B) if told else Z, 1 / probes)
         progress.step()
-    average = 1 / system.diagonal
+    near = found.near[:, 0]
     if not alone:
-        return np.where(held, 0.0, average + found.squares), found.ties
+        return np.where(held, 0.0, near + found.squares), found.ties
     mean = covariance.sums() / size[component]  # (n,) of each column of G
     overall = np.bincount(component, mean) / size
-    apart = average * (1 - 2 / size[component]) + found.squares  # (n,) the diagonal of the pseudo-inverse
-    return np.where(held, 0.0, np.maximum(apart + 2 * mean - overall[component], average)), found.ties
+    apart = (
+        near - 2 * found.near.sum(axis=1) / size[component] + found.squares
+    )  # (n,) the diagonal of the pseudo-inverse
+    return np.where(held, 0.0, np.maximum(apart + 2 * mean - overall[component], near)), found.ties
 
 
 class _Told:
@@ -97,14 +101,23 @@ class _Told:
 class _Sums:
     """What potentials add to the far part of every G_kk, and to every tie."""
 
-    def __init__(self, system: Operator, precision: Precision) -> None:
-        self._system, self._precision = system, precision
-        self.squares: Floats = np.zeros(len(system.held))
+    def __init__(self, system: Operator, precision: Precision, unsure: Floats) -> None:
+        n = len(system.held)
+        self._system, self._share, self._unsure = system, precision.share, unsure
+        self.squares: Floats = np.zeros(n)
         self.ties: Floats = np.zeros(len(system.indices))
+        self._members, self.near = np.empty((n, NEAR), np.int32), np.empty((n, NEAR))
+        sketch.neighbourhoods(
+            *system[:3], precision.share, precision.degree, system.diagonal, system.held, self._members, self.near
+        )
 
     def add(self, Z: Numbers, factor: float) -> None:
         """The potentials count `factor` times."""
-        edges, share = self._system[:3], self._precision.share
-        LZ = np.empty_like(Z)
-        sketch.add_ties(*edges, Z, factor, self.ties, LZ)
-        sketch.add_squares(*edges, share, self._precision.diagonal, self._system.diagonal, Z, LZ, factor, self.squares)
+        edges, number = self._system[:3], Z.dtype.type
+        AZ = np.empty_like(Z)
+        sketch.add_ties(*edges, Z, factor, self.ties, AZ)
+        if self._share:
+            AZ += number(self._share) * blocks.laplacian(*edges[:2], edges[2].astype(number), AZ)
+        tied = self._system.tied
+        AZ[tied] += self._unsure[tied, None].astype(number) * Z[tied]
+        sketch.add_squares(self._members, self.near, Z, AZ, factor, self.squares)

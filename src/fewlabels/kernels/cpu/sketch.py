@@ -120,7 +120,7 @@ def neighbourhoods(
             if not held[j] and indptr[j + 1] - indptr[j] <= HUB:
                 left[e] = weights[indptr[k] + e]
         while size < most and len(left):
-            e = np.argmax(left)
+            e = int(np.argmax(left))
             if left[e] <= 0:
                 break
             around[size], left[e], size = indices[indptr[k] + e], -1.0, size + 1

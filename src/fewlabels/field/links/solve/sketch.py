@@ -106,7 +106,8 @@ class _Sums:
         self._system, self._share, self._unsure = system, precision.share, unsure
         self.squares: Floats = np.zeros(n)
         self.ties: Floats = np.zeros(len(system.indices))
-        self._members, self.near = np.empty((n, NEAR), np.int32), np.empty((n, NEAR))
+        members: Any = np.empty((n, NEAR), np.int32)
+        self._members, self.near = members, np.empty((n, NEAR))
         sketch.neighbourhoods(
             *system[:3], precision.share, precision.degree, system.diagonal, system.held, self._members, self.near
         )

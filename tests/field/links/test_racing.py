@@ -24,7 +24,7 @@ def test_the_gain_at_the_neighbours_is_that_of_their_columns(n, C, harmonic):
     rng = np.random.default_rng(n + C)
     graph = Graph(in_pieces([n - n // 4, n // 4] if n > 3 else [n], rng))
     field = on_demand(graph, C, 2.0).with_answers(random_labels(n, n // 5, min(C, 3), rng))
-    view, questions = _Lookahead(field, harmonic).state, field.unlabelled
+    view, questions = _Lookahead(field.covariance, field, harmonic).state, field.unlabelled
     edges = field.workspace.edges
     rows, weight, spread = beside.packed(view), rng.random(n), rng.random(n)
     some = np.flatnonzero(rng.random(n) < 0.4)
@@ -50,7 +50,7 @@ def test_kernels_meet_their_plain_twins(n, s, C, harmonic):
     rng = np.random.default_rng(n + C)
     graph = Graph(in_pieces([n - n // 4, n // 4] if n > 3 else [n], rng))
     field = on_demand(graph, C, 3.0).with_answers(random_labels(n, n // 5, min(C, 3), rng))
-    view = _Lookahead(field, harmonic).state
+    view = _Lookahead(field.covariance, field, harmonic).state
     nodes = rng.permutation(field.unlabelled)[:s]
     X = np.ascontiguousarray(columns(field, nodes))
     slots = np.arange(len(nodes))
@@ -66,7 +66,7 @@ def test_steep_pairs_are_worked_out_in_logarithms():
     rng = np.random.default_rng(8)
     graph = Graph(random_weights(30, rng))
     field = on_demand(graph, 3, 5e3).with_answers(random_labels(30, 8, 3, rng))
-    view, nodes = _Lookahead(field, False).state, field.unlabelled
+    view, nodes = _Lookahead(field.covariance, field, False).state, field.unlabelled
     X = columns(field, nodes)
     ours, theirs = (k.whole_costs(view, X, np.arange(len(nodes)), nodes) for k in (sparse_lookahead, sparse_reference))
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)

@@ -38,9 +38,10 @@ class Growing:
     first one to grow move elsewhere.
     """
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, dtype: type = np.float32) -> None:
+        """At least of this precision."""
         self.nodes: Ints = np.empty(0, dtype=np.int64)
-        self._room = _Room(np.empty((0, n), np.float32), self.nodes)
+        self._room = _Room(np.empty((0, n), dtype), self.nodes)
 
     @property
     def X(self) -> Floats:

@@ -82,7 +82,7 @@ class OnCard:
 
     def known(self, nodes: Ints, before: Held | None, workspace: Any) -> Held:
         """Only those that the field before has not are fetched."""
-        store = Growing(self.n_nodes) if before is None else before.store.copy()
+        store = Growing(self.n_nodes, np.float64) if before is None else before.store.copy()
         store.keep(np.isin(store.nodes, nodes))
         new = nodes[len(store.nodes) :]
         if len(new):

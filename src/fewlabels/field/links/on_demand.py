@@ -220,7 +220,7 @@ class OnDemand:
         return found
 
     def known(self, nodes: Ints, before: KnownTwice | None, workspace: Columns) -> KnownTwice:
-        exact, rough = (Growing(self.n_nodes), Growing(self.n_nodes)) if before is None else before.stores
+        exact, rough = (Growing(self.n_nodes, np.float64), Growing(self.n_nodes)) if before is None else before.stores
         exact, rough = exact.copy(), rough.copy()
         for store in (exact, rough):
             store.keep(np.isin(store.nodes, nodes))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fewlabels.field.covariance import Covariance
 
 ENGINES = ("auto", "dense", "gpu", "sparse")
-DENSE_UP_TO = 15_000  # nodes: beyond it scoring every pair takes longer than people like to wait
+DENSE_UP_TO = 4_000  # nodes: from 5,000 on the sparse engine is sooner done with 30 questions (benchmarks/crossing.py)
 ROOM = 0.8  # share of the free memory that the dense engine may take
 SPARSE_DEGREE = 0.01  # share of all pairs that are edges: a denser graph gains nothing from sparse solvers
 AUTO_STRENGTH = 5.0  # of the field when beta is "auto": with smoothness 0, beta times the mean weighted degree

@@ -31,7 +31,7 @@ CLUSTERED = 0.08  # transitivity from which they are: random links have 0.00 to 
 LOPSIDED = 2.0  # mean degree times mean 1 / degree, by overlap, up to which it tells clusters apart rather than hubs
 GENTLE, SMOOTH = 0.5, 3.3  # what "auto" takes for smoothness on graphs of some size, and on large ones
 SIZES = {True: (300, 1_000), False: (1_250, 5_000)}  # nodes up to which the field is the paper's, and gentle: if even
-MOST_PAIRS = 5e7  # pairs up to two edges apart: beyond it a dense engine would fill the memory with them
+MOST_PAIRS = 5e7  # pairs up to two edges apart: more would fill the memory, where they are most of all pairs
 
 
 class Centring(NamedTuple):
@@ -158,7 +158,7 @@ def _smoothness(graph: Graph, smoothness: float | str, *, lone: bool = False) ->
         return Choice(0.0, "no edges", True)
     if float(W.data.max()) > SMOOTH_SPAN * float(W.data.min()):
         return Choice(0.0, f"weights that span more than a factor {SMOOTH_SPAN:g}", True)
-    if n <= DENSE_UP_TO and min(float((some.astype(float) ** 2).sum()), float(n) ** 2) > MOST_PAIRS:
+    if min(float((some.astype(float) ** 2).sum()), float(n) ** 2) > max(MOST_PAIRS, n**2 / 2):
         return Choice(0.0, "most nodes two edges apart", True)
     even = is_even(W if graph.links is None else graph.links)
     small, large = SIZES[even]
